@@ -1,0 +1,13 @@
+//! Measuring: a timer, a sampler that interleaves contenders, robust statistics, and comparison.
+//!
+//! The method: every pipeline is built first; then a second of full load, since an idle GPU is several times slower
+//! for most of a second; one compute pass a measured thing, with timestamps at its ends; contenders take turns round
+//! by round, so that a drifting clock hits all of them; raw samples are kept.
+
+mod sampler;
+mod statistics;
+mod timer;
+
+pub use sampler::{Contender, Effort, Sampler};
+pub use statistics::{Comparison, Samples, compare};
+pub use timer::Clock;

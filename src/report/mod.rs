@@ -1,0 +1,5 @@
+//! The result record, and what is made of it.
+
+mod record;
+
+pub use record::*;

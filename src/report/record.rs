@@ -1,0 +1,224 @@
+//! One result record, of which the terminal table, JSON, CSV and the HTML page are views.
+//!
+//! The schema is additive: a field may be added, none changes its meaning. A reader refuses another
+//! [`SCHEMA`].
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the schema that this crate writes and reads.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that one run measured on one adapter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of this crate.
+    pub version: String,
+    /// When the run began: seconds since 1970, UTC.
+    pub created_s: u64,
+    /// What it ran on.
+    pub adapter: AdapterRecord,
+    /// `quick` or `full`.
+    pub effort: String,
+    /// How long the whole run took.
+    pub wall_s: f64,
+    /// The experiments, in the order in which they ran.
+    pub experiments: Vec<ExperimentRecord>,
+}
+
+/// The adapter of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AdapterRecord {
+    /// Name, as the driver gives it.
+    pub name: String,
+    /// Backend: vulkan, metal, dx12.
+    pub backend: String,
+    /// Discrete GPU, integrated GPU, virtual GPU, CPU driver or other.
+    pub kind: String,
+    /// Driver name and version, as the driver gives them.
+    pub driver: String,
+    /// Smallest and largest subgroup size reported.
+    pub reported_lanes: [u32; 2],
+    /// Subgroup width counted by the probe; 1 without subgroups.
+    pub counted_lanes: u32,
+    /// Path that the library takes: native, or emulated at a width.
+    pub path: String,
+    /// Why.
+    pub path_reason: String,
+    /// Nanoseconds a tick of the GPU's timestamps; none without timestamps, where times are wall-clock times.
+    pub timestamp_period_ns: Option<f64>,
+}
+
+/// One experiment: the claim, what the model predicts, what was measured, and the verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentRecord {
+    /// Short name, also the argument that repeats it: `wavelane measure ID`.
+    pub id: String,
+    /// Group of the experiment: `lanes`, `primitives`, `workgroups`.
+    pub group: String,
+    /// A heading.
+    pub title: String,
+    /// The claim of the SIMT model, for someone who has not read the code.
+    pub claim: String,
+    /// What the model predicts for this adapter, in a sentence with numbers.
+    pub prediction: String,
+    /// What was found, in a sentence with numbers; where it differs, why.
+    pub finding: String,
+    /// Whether the claim holds here.
+    pub verdict: Verdict,
+    /// How it was measured.
+    pub method: String,
+    /// The measured rows.
+    pub rows: Vec<Row>,
+    /// Plots of the rows.
+    pub plots: Vec<Plot>,
+    /// The negative control: a case built so that the same judgement must come out as [`Verdict::Differs`].
+    pub control: Option<Control>,
+    /// How far a fixed reference kernel moved between the experiment's start and end (1 = not at all).
+    pub reference_drift: Option<f64>,
+    /// How long the experiment took.
+    pub wall_s: f64,
+}
+
+/// Whether a claim holds on this adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Measured inside the band around the prediction.
+    Holds,
+    /// Measured outside the band by more than the noise.
+    Differs,
+    /// The noise is too large to say.
+    Ambiguous,
+    /// Cannot be measured on this adapter; the finding says why.
+    NotMeasurable,
+}
+
+/// A negative control of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Control {
+    /// What was run instead.
+    pub what: String,
+    /// The prediction that it was judged against.
+    pub prediction: Prediction,
+    /// What came out.
+    pub value: f64,
+    /// The verdict, which must be [`Verdict::Differs`] for the experiment to have teeth.
+    pub verdict: Verdict,
+}
+
+/// One measured quantity of one cell of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The case, unique within the experiment together with `quantity`: `k=8`, `2^24 items, tree`.
+    pub cell: String,
+    /// What is measured: `time`, `time ratio`, `throughput`, `latency`, `active lanes`.
+    pub quantity: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// The samples, in the order in which they were taken; one value for a count.
+    pub samples: Vec<f64>,
+    /// Median of the samples.
+    pub value: f64,
+    /// 95 % interval of the median, from order statistics; twice the value for a count.
+    pub interval: [f64; 2],
+    /// `native`, `emulated` or `simulated`.
+    pub path: String,
+    /// `trusted` or `checked`.
+    pub checks: String,
+    /// `gpu` for timestamps, `wall` for the host's clock, `none` for counts.
+    pub clock: String,
+    /// What the model predicts, if anything.
+    pub prediction: Option<Prediction>,
+    /// The verdict of this row, where it has a prediction.
+    pub verdict: Option<Verdict>,
+    /// What a reader should know of this row.
+    pub note: Option<String>,
+}
+
+/// A predicted value with its band, both fixed before measuring.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// The value.
+    pub value: f64,
+    /// Low end of the band.
+    pub low: f64,
+    /// High end of the band.
+    pub high: f64,
+}
+
+/// The unit of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Nanoseconds.
+    Ns,
+    /// 10^9 bytes a second.
+    GbPerS,
+    /// 10^9 lane-operations a second, all lanes counted.
+    GopsPerS,
+    /// A ratio of two values of one unit.
+    Ratio,
+    /// A share of one.
+    Share,
+    /// Lanes.
+    Lanes,
+    /// Steps.
+    Steps,
+    /// Items.
+    Items,
+    /// Instructions issued.
+    Issues,
+    /// Memory sectors of 32 bytes.
+    Sectors,
+    /// A count of something that the quantity names.
+    Count,
+}
+
+/// A plot of measured points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plot {
+    /// Heading.
+    pub title: String,
+    /// Points joined by lines, or bars a category.
+    pub kind: PlotKind,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// What is drawn.
+    pub series: Vec<Series>,
+}
+
+/// How a plot is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlotKind {
+    /// Points joined by lines.
+    Line,
+    /// One bar a series for each category of the x axis.
+    Bars,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Label, with the unit.
+    pub label: String,
+    /// Logarithmic (base 2).
+    pub log2: bool,
+    /// Names of the x positions 0, 1, 2, … of bars; empty for numbers.
+    pub categories: Vec<String>,
+}
+
+/// One line, or one bar a category.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// Whether this is the model's prediction (drawn apart from what was measured).
+    pub predicted: bool,
+    /// Points: x, y.
+    pub points: Vec<[f64; 2]>,
+}
