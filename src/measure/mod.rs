@@ -9,5 +9,7 @@ mod statistics;
 mod timer;
 
 pub use sampler::{Contender, Effort, Sampler};
-pub use statistics::{Comparison, Samples, compare};
+pub use statistics::{
+    Comparison, Samples, TOLERANCE, compare, interval, median, paired_ratio, quartiles, ratio_interval, slope,
+};
 pub use timer::Clock;
