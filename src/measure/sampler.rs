@@ -296,7 +296,7 @@ struct Load {
 impl Load {
     /// Workgroups and steps an invocation: about 0.1 ms on a large GPU, 1 ms on two CPU cores.
     fn size(gpu: &Gpu) -> (u32, u32) {
-        if gpu.is_cpu() { (64, 256) } else { (4_096, 512) }
+        if gpu.is_cpu() { (64, 64) } else { (4_096, 512) }
     }
 
     fn new(gpu: &Gpu) -> Result<Self> {
