@@ -8,7 +8,7 @@ use crate::shader::Checks;
 /// The copy ceiling and the read ceiling of a device, for figures to be shares of.
 ///
 /// Each is the best of a fixed sweep of kernels (four or eight vec4 loads in flight, workgroups of 256 to 1,024, grids
-/// of different sizes), timed in the same way as everything else here: the whole pass, overhead included. The results
+/// of different sizes; on a CPU driver the smaller of them), timed in the same way as everything else here: the whole pass, overhead included. The results
 /// of every kernel of the sweep are verified before it is timed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ceilings {
@@ -136,8 +136,10 @@ impl Sweep {
         let reading = [(0, &params), (1, &input), (3, &sums)];
         let copying = [(0, &params), (1, &input), (2, &output)];
         let (mut reads, mut copies) = (Vec::new(), Vec::new());
-        for workgroup in WORKGROUPS.into_iter().filter(|size| *size <= largest) {
-            for grid in GRIDS {
+        // A CPU driver gains nothing from larger shapes, and takes seconds for the whole sweep.
+        let (sizes, grids) = if gpu.is_cpu() { (&WORKGROUPS[..1], &GRIDS[..2]) } else { (&WORKGROUPS[..], &GRIDS[..]) };
+        for &workgroup in sizes.iter().filter(|size| **size <= largest) {
+            for &grid in grids {
                 // More invocations than vectors would idle; the smallest grid is always there.
                 if grid == GRIDS[0] || u64::from(grid) <= vectors {
                     let shape = Shape { workgroup, workgroups: grid / workgroup };
