@@ -202,7 +202,7 @@ pub(super) fn kind(device_type: wgpu::DeviceType) -> &'static str {
 /// The driver's name and version, as far as it gives them.
 fn driver(info: &wgpu::AdapterInfo) -> String {
     let parts = [info.driver.as_str(), info.driver_info.as_str()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn json(info: &Info) -> Result<String> {
@@ -234,13 +234,13 @@ fn block(adapter: &AdapterInfo, several: bool) -> String {
     };
     row("adapter", Cell::new(known.join(" · ")));
     if let Some(error) = &adapter.error {
-        row("error", Cell::new(error).fg(Color::Red));
+        row("error", Cell::new(error).fg(Color::DarkRed));
     }
     if let Some(device) = &adapter.device {
         row("lanes", Cell::new(device.lanes()));
         row("path", Cell::new(device.path()));
         if let Some(warning) = &device.warning {
-            row("warning", Cell::new(warning).fg(Color::Yellow));
+            row("warning", Cell::new(warning).fg(Color::DarkYellow));
         }
         row("times", Cell::new(device.times()));
         row("types", Cell::new(device.types()));
@@ -363,6 +363,77 @@ fn bytes(value: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn adapter(device: Option<DeviceInfo>, error: Option<&str>) -> AdapterInfo {
+        AdapterInfo {
+            index: 1,
+            chosen: true,
+            name: "Some GPU".into(),
+            backend: "metal".into(),
+            kind: "integrated GPU",
+            driver: String::new(),
+            vendor_id: 0,
+            device_id: 0,
+            device,
+            error: error.map(Into::into),
+        }
+    }
+
+    fn device(told: u32, counted: u32) -> DeviceInfo {
+        DeviceInfo {
+            reported_lanes: [4, told],
+            counted_lanes: counted,
+            path: "native",
+            path_lanes: counted,
+            path_reason: "so".into(),
+            warning: None,
+            timestamp_period_ns: None,
+            features: Features { subgroup: told > 0, timestamp_query: false, shader_int64: false, shader_f16: true },
+            limits: Limits {
+                max_compute_invocations_per_workgroup: 256,
+                max_compute_workgroup_size_x: 256,
+                max_compute_workgroup_size_y: 256,
+                max_compute_workgroup_size_z: 64,
+                max_compute_workgroup_storage_size: 16 << 10,
+                max_compute_workgroups_per_dimension: 65_535,
+                max_storage_buffers_per_shader_stage: 8,
+                max_storage_buffer_binding_size: 128 << 20,
+                max_buffer_size: 256 << 20,
+                min_storage_buffer_offset_alignment: 256,
+            },
+            shapes: vec![Shape {
+                workgroup: 128,
+                told_lanes: told,
+                counted_lanes: counted,
+                last_lanes: counted,
+                consistent: true,
+                linear: true,
+            }],
+        }
+    }
+
+    #[test]
+    fn an_adapter_that_cannot_be_opened_shows_its_error() {
+        let text = block(&adapter(None, Some("out of luck")), true);
+        assert_eq!(text, "1: Some GPU  (chosen)\n   adapter  metal · integrated GPU\n   error    out of luck\n");
+    }
+
+    #[test]
+    fn lanes_are_drawn() {
+        assert_eq!(device(8, 8).lanes(), "■■■■■■■■\n8 counted, 4 to 8 reported");
+        assert_eq!(device(8, 4).lanes(), "■■■■□□□□\n4 counted, 4 to 8 reported");
+        assert_eq!(
+            device(128, 128).lanes().lines().map(|line| line.chars().count()).take(2).collect::<Vec<_>>(),
+            [64, 64]
+        );
+        assert_eq!(device(0, 1).lanes(), "no subgroups");
+    }
+
+    #[test]
+    fn a_wide_device_fits_a_hundred_columns() {
+        let text = block(&adapter(Some(device(128, 128)), None), false);
+        assert!(text.lines().all(|line| line.chars().count() <= MAX_COLUMNS.into()), "{text}");
+    }
 
     #[test]
     fn sizes_are_readable() {

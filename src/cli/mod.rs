@@ -6,6 +6,7 @@
 mod failure;
 mod info;
 mod output;
+mod translate;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -38,7 +39,7 @@ Environment:
 #[command(version, after_help = EXIT_CODES, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
     /// More of the log on standard error: -v information, -vv debugging, -vvv everything
-    #[arg(short, long, global = true, help_heading = "Options", action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     #[command(flatten)]
     device: DeviceArgs,
