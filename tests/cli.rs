@@ -4,7 +4,7 @@
 //! `WAVELANE_REQUIRE_ADAPTER` is 1.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -29,12 +29,18 @@ const CASES: &[Case] = &[
     ("version", Needs::Nothing, version),
     ("a_wrong_command_line_is_code_2", Needs::Nothing, a_wrong_command_line_is_code_2),
     ("no_adapter_is_code_3_and_says_what_to_install", Needs::Nothing, no_adapter_is_code_3_and_says_what_to_install),
+    ("no_adapter_leaves_no_file", Needs::Nothing, no_adapter_leaves_no_file),
+    ("a_file_that_cannot_be_written_is_told_at_once", Needs::Nothing, a_file_that_cannot_be_written_is_told_at_once),
+    ("compare_refuses_what_is_no_record", Needs::Nothing, compare_refuses_what_is_no_record),
+    ("list_names_every_experiment", Needs::Nothing, list_names_every_experiment),
     ("info_fits_a_terminal", Needs::AnyAdapter, info_fits_a_terminal),
     ("info_json_has_its_schema", Needs::AnyAdapter, info_json_has_its_schema),
     ("an_unknown_adapter_lists_the_adapters", Needs::AnyAdapter, an_unknown_adapter_lists_the_adapters),
     ("an_adapter_is_chosen_by_option_and_variable", Needs::AnyAdapter, an_adapter_is_chosen_by_option_and_variable),
     ("a_width_is_emulated_on_request", Needs::AnyAdapter, a_width_is_emulated_on_request),
     ("a_closed_pipe_is_no_error", Needs::AnyAdapter, a_closed_pipe_is_no_error),
+    ("a_record_is_written_and_compared", Needs::AnyAdapter, a_record_is_written_and_compared),
+    ("a_record_goes_through_a_pipe", Needs::AnyAdapter, a_record_goes_through_a_pipe),
     ("a_full_disk_is_an_error", Needs::AnyAdapterAndDevFull, a_full_disk_is_an_error),
     ("lavapipe_has_the_width_of_its_vectors", Needs::Lavapipe, lavapipe_has_the_width_of_its_vectors),
     ("a_driver_that_reports_a_wrong_width_is_caught", Needs::Lavapipe, a_driver_that_reports_a_wrong_width_is_caught),
@@ -125,7 +131,9 @@ fn help_names_commands_and_exit_codes() -> Outcome {
     for flag in ["-h", "--help"] {
         let run = wavelane(&[flag])?;
         expect(run.code == Some(0) && run.stderr.is_empty(), "code 0 and nothing on stderr", &run)?;
-        for word in ["info", "--adapter", "--backend", "--emulate", "Exit codes:", "WGPU_BACKEND"] {
+        for word in
+            ["info", "measure", "compare", "list", "--adapter", "--backend", "--emulate", "Exit codes:", "WGPU_BACKEND"]
+        {
             expect(run.stdout.contains(word), word, &run)?;
         }
         expect(run.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &run)?;
@@ -150,6 +158,9 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["info", "--timeout", "NaN"], "above 0"),
         (&["info", "--timeout", "1e300"], "above 0"),
         (&["info", "--backend", "gl"], "vulkan"),
+        (&["measure", "twoway"], "two-way"),
+        (&["measure", "--json", "same", "--csv", "same"], "same"),
+        (&["compare", "a.json"], "B.json"),
     ];
     for (args, reason) in wrong {
         let run = wavelane(args)?;
@@ -160,19 +171,112 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
 }
 
 fn no_adapter_is_code_3_and_says_what_to_install() -> Outcome {
-    let commands: &[&[&str]] = &[&["info"], &["info", "--json"]];
+    let commands: &[&[&str]] = &[&[], &["info"], &["info", "--json"], &["measure", "lane-map"]];
     for args in commands {
-        let mut command = tool(args);
-        command.args(["--backend", "vulkan"]);
-        // Older loaders know the second name only.
-        for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-            command.env(name, "/nonexistent.json");
-        }
-        let run = finish(command)?;
+        let run = finish(tool_without_adapter(args))?;
         expect(run.code == Some(3) && run.stdout.is_empty(), &format!("code 3 for {args:?}"), &run)?;
         expect(run.stderr.contains("mesa-vulkan-drivers"), "what to install", &run)?;
     }
     Ok(())
+}
+
+/// The tool where the Vulkan loader finds no driver, and no other backend is asked.
+fn tool_without_adapter(args: &[&str]) -> Command {
+    let mut command = tool(args);
+    command.args(["--backend", "vulkan"]);
+    // Older loaders know the second name only.
+    for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+        command.env(name, "/nonexistent.json");
+    }
+    command
+}
+
+/// A path for a test's own file, which is not there yet.
+fn scratch(name: &str) -> Result<PathBuf, Failed> {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(path),
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap_or_default()
+}
+
+fn no_adapter_leaves_no_file() -> Outcome {
+    let (new, old) = (scratch("cli-new.json")?, scratch("cli-old.csv")?);
+    std::fs::write(&old, "of an earlier run")?;
+    let run = finish(tool_without_adapter(&["measure", "--json", text(&new), "--csv", text(&old)]))?;
+    expect(run.code == Some(3), "code 3", &run)?;
+    expect(!new.exists(), "no empty file", &run)?;
+    expect(std::fs::read_to_string(&old)? == "of an earlier run", "the old file as it was", &run)
+}
+
+fn a_file_that_cannot_be_written_is_told_at_once() -> Outcome {
+    let directory = env!("CARGO_TARGET_TMPDIR");
+    for path in ["/nonexistent/directory/file", directory] {
+        for option in ["--json", "--csv", "--html"] {
+            // Without an adapter: the file is tried before the device is opened, let alone measured.
+            let run = finish(tool_without_adapter(&["measure", option, path]))?;
+            expect(run.code == Some(1) && run.stderr.contains(path), "code 1 and the path", &run)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare_refuses_what_is_no_record() -> Outcome {
+    let file = scratch("cli-no-record.json")?;
+    for (content, reason) in
+        [("", "cli-no-record"), ("{}", "schema"), ("[1, 2", "cli-no-record"), ("{\"schema\": 2}", "2")]
+    {
+        std::fs::write(&file, content)?;
+        let run = wavelane(&["compare", text(&file), text(&file)])?;
+        expect(run.code == Some(1) && run.stdout.is_empty(), &format!("code 1 for {content:?}"), &run)?;
+        expect(run.stderr.contains(reason), reason, &run)?;
+    }
+    let run = wavelane(&["compare", "/nonexistent.json", text(&file)])?;
+    expect(run.code == Some(1) && run.stderr.contains("/nonexistent.json"), "code 1 and the path", &run)
+}
+
+fn list_names_every_experiment() -> Outcome {
+    let run = wavelane(&["list"])?;
+    expect(run.code == Some(0) && run.stderr.is_empty(), "code 0", &run)?;
+    for experiment in wavelane::lab::experiments() {
+        expect(run.stdout.contains(experiment.id), experiment.id, &run)?;
+        expect(run.stdout.contains(experiment.title), experiment.title, &run)?;
+    }
+    Ok(())
+}
+
+fn a_record_is_written_and_compared() -> Outcome {
+    let (json_file, csv, html) = (scratch("cli.json")?, scratch("cli.csv")?, scratch("cli.html")?);
+    // What an earlier and longer run left must be gone.
+    std::fs::write(&csv, "x".repeat(1 << 20))?;
+    let files = ["--json", text(&json_file), "--csv", text(&csv), "--html", text(&html)];
+    let run = wavelane(&[&["measure", "lane-map"], &files[..]].concat())?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    expect(run.stdout.contains("lane-map"), "a table", &run)?;
+    expect(run.stderr.contains(&adapter_names()[0]) || adapter_names().len() > 1, "the adapter's name", &run)?;
+
+    let record: Value = serde_json::from_str(&std::fs::read_to_string(&json_file)?)?;
+    expect(record["schema"] == 1 && record["effort"] == "quick", "schema 1, a quick run", &run)?;
+    expect(record["experiments"][0]["id"] == "lane-map", "the experiment", &run)?;
+    let csv = std::fs::read_to_string(csv)?;
+    expect(csv.lines().count() > 1 && !csv.contains("xxx"), "rows in the CSV, and nothing else", &run)?;
+    let html = std::fs::read_to_string(html)?.to_lowercase();
+    expect(html.starts_with("<!doctype html>") && html.contains("</html>"), "a whole page", &run)?;
+
+    let run = wavelane(&["compare", text(&json_file), text(&json_file)])?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    let run = wavelane(&["compare", "--json", text(&json_file), text(&json_file)])?;
+    json(&run).map(|_| ())
+}
+
+fn a_record_goes_through_a_pipe() -> Outcome {
+    let run = wavelane(&["measure", "lane-map", "--json", "-"])?;
+    let record = json(&run)?;
+    expect(record["experiments"][0]["id"] == "lane-map", "the experiment", &run)
 }
 
 fn info_fits_a_terminal() -> Outcome {

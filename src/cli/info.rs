@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 
 use clap::Args;
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, Color};
 use serde::Serialize;
 use wavelane::{Adapters, Gpu, SubgroupPath, wgpu};
 
-use super::{DeviceArgs, Failure, Result, output};
+use super::{DeviceArgs, Result, output};
 
 /// Lists the adapters: what each reports, what was counted, which path is taken and why
 ///
@@ -29,9 +29,6 @@ pub(super) struct InfoArgs {
 
 /// The version of the JSON.
 const SCHEMA: u32 = 1;
-
-/// Columns that the terminal view uses at most.
-const MAX_COLUMNS: u16 = 100;
 
 #[derive(Serialize)]
 struct Info {
@@ -113,7 +110,7 @@ pub(super) fn run(device: &DeviceArgs, args: &InfoArgs) -> Result {
         })
         .collect();
     let info = Info { schema: SCHEMA, version: env!("CARGO_PKG_VERSION"), adapters: listed };
-    output::print(&if args.json { json(&info)? } else { text(&info) })
+    output::print(&if args.json { output::json(&info)? } else { text(&info) })
 }
 
 impl AdapterInfo {
@@ -205,13 +202,6 @@ fn driver(info: &wgpu::AdapterInfo) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn json(info: &Info) -> Result<String> {
-    match serde_json::to_string_pretty(info) {
-        Ok(text) => Ok(text + "\n"),
-        Err(error) => Err(Failure::working(format!("cannot write JSON: {error}"))),
-    }
-}
-
 fn text(info: &Info) -> String {
     let blocks: Vec<_> = info.adapters.iter().map(|adapter| block(adapter, info.adapters.len() > 1)).collect();
     blocks.join("\n")
@@ -226,9 +216,7 @@ fn block(adapter: &AdapterInfo, several: bool) -> String {
     let known = [adapter.backend.as_str(), adapter.kind, adapter.driver.as_str()];
     let known: Vec<_> = known.into_iter().filter(|part| !part.is_empty()).collect();
 
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(table.width().unwrap_or(MAX_COLUMNS).min(MAX_COLUMNS));
+    let mut table = output::table();
     let mut row = |name: &str, value: Cell| {
         table.add_row([Cell::new(format!("  {name}")).add_attribute(Attribute::Dim), value]);
     };
@@ -432,7 +420,7 @@ mod tests {
     #[test]
     fn a_wide_device_fits_a_hundred_columns() {
         let text = block(&adapter(Some(device(128, 128)), None), false);
-        assert!(text.lines().all(|line| line.chars().count() <= MAX_COLUMNS.into()), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= output::MAX_COLUMNS.into()), "{text}");
     }
 
     #[test]
