@@ -237,10 +237,7 @@ fn block(adapter: &AdapterInfo, several: bool) -> String {
         row("dispatch", Cell::new(limits.dispatch()));
         row("buffers", Cell::new(limits.buffers()));
     }
-    for line in table.lines() {
-        // The table pads every line to its width.
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
+    text += &output::lines(&table);
     text
 }
 

@@ -5,6 +5,8 @@
 
 mod failure;
 mod info;
+mod list;
+mod measure;
 mod output;
 mod translate;
 
@@ -16,6 +18,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use wavelane::{Adapters, Gpu, GpuOptions, SubgroupPath, shader, wgpu};
 
 use failure::Failure;
+use measure::MeasureArgs;
 
 type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
@@ -50,6 +53,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Info(info::InfoArgs),
+    Measure(measure::MeasureArgs),
+    List(list::ListArgs),
 }
 
 /// Which device, and how it is used.
@@ -103,6 +108,12 @@ impl DeviceArgs {
         options
     }
 
+    /// Opens the adapter that a run takes.
+    fn open(&self) -> Result<Gpu> {
+        let adapters = Adapters::find(self.backends());
+        Ok(self.options().open_adapter(self.choose(&adapters)?)?)
+    }
+
     /// The adapter that a run takes, as [`GpuOptions::open`] chooses it.
     fn choose<'a>(&self, adapters: &'a Adapters) -> Result<&'a wgpu::Adapter> {
         let wish = self.adapter.clone().or_else(|| std::env::var("WGPU_ADAPTER_NAME").ok());
@@ -149,8 +160,10 @@ pub(crate) fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result {
     match &cli.command {
-        None => todo!(),
+        None => measure::run(&cli.device, &MeasureArgs::default()),
         Some(Command::Info(args)) => info::run(&cli.device, args),
+        Some(Command::Measure(args)) => measure::run(&cli.device, args),
+        Some(Command::List(args)) => list::run(args),
     }
 }
 

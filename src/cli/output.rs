@@ -43,6 +43,11 @@ pub(super) fn table() -> Table {
     table
 }
 
+/// The lines of a table, without the blanks that fill each up to its width.
+pub(super) fn lines(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
 /// A file that a result goes to, or standard output for `-`. A file is opened at once, so that a path that cannot be
 /// written is told before a minute of measuring, and keeps what it holds until the result is there.
 #[derive(Debug)]
