@@ -20,6 +20,7 @@ pub use probe::{Probe, ShapeProbe};
 pub use requirements::{Requirements, requirements};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::primitive::Binding;
 use crate::shader::{Checks, trusted};
 
 /// How subgroup operations are carried out.
@@ -73,6 +74,7 @@ struct Shared {
     probe: Probe,
     pipelines: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
     pipeline_cache: OnceLock<wgpu::PipelineCache>,
+    placeholders: OnceLock<[wgpu::Buffer; 2]>,
     /// What went wrong outside any call, kept for the next call that can report it. Only filled for devices that
     /// this crate opened: a caller's device keeps the caller's handlers.
     faults: Arc<Faults>,
@@ -84,6 +86,7 @@ struct PipelineKey {
     text: String,
     entry: String,
     trusted: bool,
+    bindings: Option<Vec<Binding>>,
 }
 
 /// Errors that wgpu reports by callback.
@@ -178,6 +181,7 @@ impl Gpu {
                 probe,
                 pipelines: Mutex::default(),
                 pipeline_cache: OnceLock::new(),
+                placeholders: OnceLock::new(),
                 faults,
                 timeout,
             }),
@@ -315,17 +319,46 @@ impl Gpu {
         entry: &str,
         checks: Checks,
     ) -> Result<wgpu::ComputePipeline> {
-        let key = PipelineKey { text: text.into(), entry: entry.into(), trusted: checks == Checks::Trusted };
+        self.cached_pipeline(label, text, entry, checks, None)
+    }
+
+    /// As [`pipeline`](Self::pipeline), with these bindings in group 0, whether the entry point uses them or not.
+    pub(crate) fn pipeline_with_bindings(
+        &self,
+        label: &str,
+        text: &str,
+        entry: &str,
+        checks: Checks,
+        bindings: &[Binding],
+    ) -> Result<wgpu::ComputePipeline> {
+        self.cached_pipeline(label, text, entry, checks, Some(bindings))
+    }
+
+    fn cached_pipeline(
+        &self,
+        label: &str,
+        text: &str,
+        entry: &str,
+        checks: Checks,
+        bindings: Option<&[Binding]>,
+    ) -> Result<wgpu::ComputePipeline> {
+        let key = PipelineKey {
+            text: text.into(),
+            entry: entry.into(),
+            trusted: checks == Checks::Trusted,
+            bindings: bindings.map(<[Binding]>::to_vec),
+        };
         let mut pipelines = self.shared.pipelines.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(pipeline) = pipelines.get(&key) {
             return Ok(pipeline.clone());
         }
         let device = &self.shared.device;
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let layout = bindings.map(|bindings| self.pipeline_layout(label, bindings));
         let module = trusted::create_module(device, label, text, checks);
         let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(label),
-            layout: None,
+            layout: layout.as_ref(),
             module: &module,
             entry_point: Some(entry),
             compilation_options: wgpu::PipelineCompilationOptions {
@@ -339,6 +372,44 @@ impl Gpu {
         }
         pipelines.insert(key, pipeline.clone());
         Ok(pipeline)
+    }
+
+    fn pipeline_layout(&self, label: &str, bindings: &[Binding]) -> wgpu::PipelineLayout {
+        let entries: Vec<_> = (0..)
+            .zip(bindings)
+            .filter(|(_, kind)| **kind != Binding::Unused)
+            .map(|(binding, kind)| wgpu::BindGroupLayoutEntry {
+                binding,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: match kind {
+                        Binding::Uniform => wgpu::BufferBindingType::Uniform,
+                        Binding::Read => wgpu::BufferBindingType::Storage { read_only: true },
+                        Binding::Write | Binding::Unused => wgpu::BufferBindingType::Storage { read_only: false },
+                    },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            })
+            .collect();
+        let device = &self.shared.device;
+        let group =
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries });
+        device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(label),
+            bind_group_layouts: &[Some(&group)],
+            immediate_size: 0,
+        })
+    }
+
+    /// Stands in for a binding that a call does not touch: one for reading, one for writing.
+    pub(crate) fn placeholders(&self) -> Result<&[wgpu::Buffer; 2]> {
+        if self.shared.placeholders.get().is_none() {
+            let make = || self.buffer("wavelane placeholder", 256, wgpu::BufferUsages::STORAGE);
+            let _ = self.shared.placeholders.set([make()?, make()?]);
+        }
+        Ok(self.shared.placeholders.get().expect("set above"))
     }
 
     /// Makes a buffer, or says that the device has no room for it.

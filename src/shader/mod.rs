@@ -1,6 +1,12 @@
 //! From fragments to WGSL text: assembling, checking, listing.
 
+mod assemble;
+pub(crate) mod module;
 pub(crate) mod trusted;
+pub(crate) mod user;
+
+pub use assemble::Assembled;
+pub(crate) use assemble::{Fragment, Renames, fragment};
 
 /// The widest subgroup that the crate is written for: a ballot has four words.
 pub const MAX_LANES: u32 = 128;

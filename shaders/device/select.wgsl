@@ -1,0 +1,97 @@
+// Select: the items that a predicate keeps, in their order, and how many there are.
+//
+// As scan.wgsl: every workgroup counts what it keeps of its span; then every workgroup adds up the counts before its
+// own and writes its items behind them. The last workgroup knows the total: it writes the count and the dispatch
+// arguments for the caller's next kernel.
+
+@group(0) @binding(4) var<storage, read_write> dev_kept: array<In>;
+@group(0) @binding(5) var<storage, read_write> dev_kept_count: array<u32>;
+@group(0) @binding(6) var<storage, read_write> dev_parts: array<u32>;
+@group(0) @binding(7) var<storage, read_write> dev_args: array<u32>;
+
+@compute @workgroup_size(WORKGROUP)
+fn dev_select_count(place: Place) {
+  sg_begin(place);
+  let span = dev_span(place.workgroup.x);
+  var kept = 0u;
+  for (var tile = span.first; tile < span.last; tile += TILE_PACKS) {
+    let at = tile + sg_id * ROWS * sg_size;
+    let rows = dev_load_rows(span, at, T());
+    for (var r = 0u; r < ROWS; r++) {
+      kept += countOneBits(dev_keep_items(span, at + r * sg_size + sg_lane, rows[r]));
+    }
+  }
+  let count = wg_reduce_add_u32(kept);
+  if wg_index == 0u {
+    dev_parts[place.workgroup.x] = count;
+  }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn dev_select_write(place: Place) {
+  sg_begin(place);
+  let group = place.workgroup.x;
+  let span = dev_span(group);
+  var carry = dev_parts_before(group);
+  for (var tile = span.first; tile < span.last; tile += TILE_PACKS) {
+    let at = tile + sg_id * ROWS * sg_size;
+    let rows = dev_load_rows(span, at, T());
+    var keeps: array<u32, ROWS>;
+    var before: array<u32, ROWS>;
+    var all = 0u;
+    for (var r = 0u; r < ROWS; r++) {
+      keeps[r] = dev_keep_items(span, at + r * sg_size + sg_lane, rows[r]);
+      let kept = countOneBits(keeps[r]);
+      let inclusive = sg_scan_inclusive_add_u32(kept);
+      before[r] = all + inclusive - kept;
+      all += sg_broadcast_u32(inclusive, sg_count - 1u);
+    }
+    let offset = dev_params.out_start + carry + wg_scan_before_add_u32(all);
+    carry += wg_total_add_u32;
+    for (var r = 0u; r < ROWS; r++) {
+      var out = offset + before[r];
+      for (var k = 0u; k < PACK; k++) {
+        if ((keeps[r] >> k) & 1u) == 1u {
+          dev_kept[out] = rows[r][k];
+          out += 1u;
+        }
+      }
+    }
+  }
+  if group == dev_params.groups - 1u && wg_index == 0u {
+    dev_kept_count[dev_params.count_out_at] = carry;
+    dev_write_args(carry);
+  }
+}
+
+// Which items of a pack are kept: bit k for item k. Items outside the range are not.
+fn dev_keep_items(span: DevSpan, pack: u32, items: Items) -> u32 {
+  var keeps = 0u;
+  for (var k = 0u; k < PACK; k++) {
+    let item = pack * PACK + k;
+    if pack < span.last && item >= span.begin && item < span.end && dev_keep(items[k], item - span.begin) {
+      keeps |= 1u << k;
+    }
+  }
+  return keeps;
+}
+
+fn dev_parts_before(group: u32) -> u32 {
+  let run = (group + WORKGROUP - 1u) / WORKGROUP;
+  var all = 0u;
+  for (var i = wg_index * run; i < min((wg_index + 1u) * run, group); i++) {
+    all += dev_parts[i];
+  }
+  return wg_reduce_add_u32(all);
+}
+
+// Workgroups for the caller's next dispatch, folded into two dimensions past what one takes.
+fn dev_write_args(count: u32) {
+  let workgroups = (count + dev_params.args_items - 1u) / dev_params.args_items;
+  let x = min(workgroups, 65535u);
+  let y = select((workgroups + x - 1u) / max(x, 1u), 0u, x == 0u);
+  let at = dev_params.args_at;
+  dev_args[at] = x;
+  dev_args[at + 1u] = y;
+  dev_args[at + 2u] = 1u;
+}

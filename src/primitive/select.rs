@@ -1,0 +1,252 @@
+//! Select: the items that a predicate keeps.
+
+use std::marker::PhantomData;
+
+use super::kernel::{self, Binding, Held, KernelTarget, KernelText, Tuning};
+use super::prepared::{self, Count, Params, ParamsBuffer, Prepared, Range, Step, Workspace};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::gpu::Gpu;
+use crate::op::{Op, OperatorKind};
+use crate::shader::module::{Piece, U32, printed};
+use crate::shader::user::{self, UserText};
+use crate::shader::{Checks, fragment};
+
+/// Which items are kept, in WGSL.
+#[derive(Clone, Debug)]
+pub struct Predicate {
+    text: String,
+    is_function: bool,
+}
+
+impl Predicate {
+    /// An expression of `x`, the item, and `i: u32`, its index in the input: `x > 10u`, `x.weight > 0.5 && i != 0u`.
+    pub fn wgsl(expression: impl Into<String>) -> Self {
+        Self { text: expression.into(), is_function: false }
+    }
+
+    /// A function `predicate(x: T, i: u32) -> bool`, where T is the element's WGSL name, with whatever else it needs
+    /// beside it.
+    pub fn function(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_function: true }
+    }
+
+    fn check<T: Element>(&self) -> Result<UserText> {
+        match self.is_function {
+            true => user::check_predicate_function(&self.text, &T::TYPE),
+            false => user::check_predicate(&self.text, &T::TYPE),
+        }
+    }
+}
+
+/// Where the dispatch arguments for the caller's next kernel go.
+#[derive(Clone, Copy, Debug)]
+pub struct DispatchArgs<'a> {
+    /// 12 bytes: workgroups in x, y and z, as `dispatch_workgroups_indirect` reads them (the buffer needs the usages
+    /// `STORAGE` and `INDIRECT`). z is 1; y is 1 unless x would pass 65,535, then x * y covers the items with some
+    /// workgroups too many. No items: 0, 0, 1.
+    pub args: wgpu::BufferSlice<'a>,
+    /// Items that a workgroup of that kernel takes; at least 1.
+    pub items_per_workgroup: u32,
+}
+
+/// Keeps the items of a range for which a predicate holds, in their order, and tells how many.
+///
+/// Shape: n items in, k <= n items out, k itself as a `u32`, and k as dispatch arguments. The output range holds as many
+/// items as the capacity; what lies behind k stays as it was. Two dispatches, which read the input twice and write what
+/// is kept once. Results do not depend on timing. n = 0 gives k = 0.
+#[derive(Clone, Debug)]
+pub struct Select<T> {
+    gpu: Gpu,
+    tuning: Tuning,
+    pack: u32,
+    count: wgpu::ComputePipeline,
+    write: wgpu::ComputePipeline,
+    element: PhantomData<fn(T)>,
+}
+
+const BINDINGS: [Binding; 8] = [
+    Binding::Uniform,
+    Binding::Read,
+    Binding::Read,
+    Binding::Read,
+    Binding::Write,
+    Binding::Write,
+    Binding::Write,
+    Binding::Write,
+];
+
+impl<T: Element> Select<T> {
+    /// Builds the plan.
+    ///
+    /// # Errors
+    /// [`InvalidShader`](crate::ErrorKind::InvalidShader) with the place in the predicate,
+    /// [`MissingFeature`](crate::ErrorKind::MissingFeature) where the device lacks what `T` needs.
+    pub fn new(gpu: &Gpu, predicate: Predicate) -> Result<Self> {
+        Self::with_tuning(gpu, predicate, Self::default_tuning(gpu))
+    }
+
+    /// Builds the plan with sizes of the caller's.
+    pub fn with_tuning(gpu: &Gpu, predicate: Predicate, tuning: Tuning) -> Result<Self> {
+        kernel::check_element::<T>(gpu)?;
+        let user = predicate.check::<T>()?;
+        let target = KernelTarget::new(gpu, tuning)?;
+        let held = Held::new(T::TYPE, None, false);
+        let text = text(&target, &held, &user);
+        Ok(Self {
+            gpu: gpu.clone(),
+            tuning,
+            pack: held.pack,
+            count: text.pipeline(gpu, "dev_select_count")?,
+            write: text.pipeline(gpu, "dev_select_write")?,
+            element: PhantomData,
+        })
+    }
+
+    /// The sizes that [`new`](Self::new) takes.
+    pub fn default_tuning(gpu: &Gpu) -> Tuning {
+        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 1024) }
+    }
+
+    /// Scratch memory of a call with this capacity, in bytes.
+    pub fn workspace_bytes(&self, capacity: u32) -> u64 {
+        u64::from(kernel::groups(capacity, self.pack, self.tuning)) * 4
+    }
+
+    /// Prepares a call: what is kept of `input` goes to `kept`, how many there are to `kept_count` (4 bytes).
+    ///
+    /// # Errors
+    /// As [`Reduce::prepare`](super::Reduce::prepare).
+    pub fn prepare(
+        &self,
+        input: wgpu::BufferSlice<'_>,
+        kept: wgpu::BufferSlice<'_>,
+        kept_count: wgpu::BufferSlice<'_>,
+        count: Count<'_>,
+    ) -> Result<Prepared> {
+        let workspace = Workspace::new(&self.gpu, self.workspace_bytes(count.capacity()))?;
+        self.prepare_in(input, kept, kept_count, None, count, &workspace)
+    }
+
+    /// As [`prepare`](Self::prepare), and writes the dispatch arguments for a kernel that works on what is kept.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_with_args(
+        &self,
+        input: wgpu::BufferSlice<'_>,
+        kept: wgpu::BufferSlice<'_>,
+        kept_count: wgpu::BufferSlice<'_>,
+        args: DispatchArgs<'_>,
+        count: Count<'_>,
+    ) -> Result<Prepared> {
+        let workspace = Workspace::new(&self.gpu, self.workspace_bytes(count.capacity()))?;
+        self.prepare_in(input, kept, kept_count, Some(args), count, &workspace)
+    }
+
+    /// As [`prepare`](Self::prepare) or [`prepare_with_args`](Self::prepare_with_args), with scratch memory of the
+    /// caller's.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_in(
+        &self,
+        input: wgpu::BufferSlice<'_>,
+        kept: wgpu::BufferSlice<'_>,
+        kept_count: wgpu::BufferSlice<'_>,
+        args: Option<DispatchArgs<'_>>,
+        count: Count<'_>,
+        workspace: &Workspace,
+    ) -> Result<Prepared> {
+        let gpu = &self.gpu;
+        let capacity = count.capacity();
+        prepared::check_items(capacity)?;
+        let bytes = T::TYPE.bytes();
+        let input = Range::new(gpu, "input", input, bytes, capacity)?;
+        let kept = Range::new(gpu, "output of kept items", kept, bytes, capacity)?;
+        let kept_count = Range::new(gpu, "output of the count", kept_count, 4, 1)?;
+        let args_range = match args {
+            None => None,
+            Some(DispatchArgs { items_per_workgroup: 0, .. }) => {
+                return Err(Error::argument(
+                    "dispatch arguments for 0 items a workgroup: a workgroup takes at least 1",
+                ));
+            }
+            Some(DispatchArgs { args, .. }) => {
+                if !args.buffer().usage().contains(wgpu::BufferUsages::INDIRECT) {
+                    return Err(Error::argument(format!(
+                        "the buffer of the dispatch arguments was made without usage INDIRECT (it has {:?})",
+                        args.buffer().usage()
+                    )));
+                }
+                Some(Range::new(gpu, "output of the dispatch arguments", args, 4, 3)?)
+            }
+        };
+        let groups = kernel::groups(capacity, self.pack, self.tuning);
+        let params = ParamsBuffer::new(
+            gpu,
+            &count,
+            Params {
+                in_start: input.start,
+                out_start: kept.start,
+                groups,
+                count_out_at: kept_count.start,
+                args_at: args_range.map_or(0, |range| range.start),
+                args_items: args.map_or(1, |args| args.items_per_workgroup),
+                ..Default::default()
+            },
+        )?;
+        let parts = workspace.buffer(self.workspace_bytes(capacity))?;
+        let written = [("output of kept items", &kept), ("output of the count", &kept_count)];
+        prepared::check_roles(
+            &[("input", &input)].into_iter().chain(params.count_range().map(|r| ("count", r))).collect::<Vec<_>>(),
+            &written.into_iter().chain(args_range.as_ref().map(|r| ("dispatch arguments", r))).collect::<Vec<_>>(),
+        )?;
+        let [read, write] = gpu.placeholders()?;
+        let buffers = [
+            Some(params.params()),
+            Some(params.count()),
+            Some(input.units(bytes * self.pack, read)),
+            Some(input.units(bytes, read)),
+            Some(kept.units(bytes, write)),
+            Some(kept_count.units(4, write)),
+            Some(parts.as_entire_buffer_binding()),
+            Some(args_range.map_or(write.as_entire_buffer_binding(), |range| range.units(4, write))),
+        ];
+        let steps = [&self.count, &self.write]
+            .map(|pipeline| Step {
+                pipeline: pipeline.clone(),
+                bind_group: prepared::bind(gpu, "select", pipeline, &BINDINGS, &buffers),
+                groups,
+            })
+            .into();
+        Ok(Prepared { steps, label: "select" })
+    }
+}
+
+/// The kernels' text.
+pub(crate) fn text(target: &KernelTarget, held: &Held, predicate: &UserText) -> KernelText {
+    let (mut builder, _) = kernel::begin(target, held, None);
+    let add = builder.named_operator(U32, OperatorKind::Builtin(Op::Add), Op::Add.name());
+    builder.add(Piece::WgReduce(add));
+    builder.add(Piece::WgScan(add));
+    let call = "fn dev_keep(x: In, i: u32) -> bool {\n  return predicate(x, i);\n}\n".to_string();
+    kernel::add_fragments(
+        &mut builder,
+        [
+            fragment!("device/input.wgsl"),
+            fragment!("device/span.wgsl"),
+            predicate.fragment("(predicate)"),
+            printed(call),
+            fragment!("device/select.wgsl"),
+        ],
+    );
+    let checks = if predicate.needs_checks { Checks::Checked } else { target.checks };
+    KernelText {
+        name: "select".into(),
+        text: builder.finish(),
+        bindings: BINDINGS.into(),
+        checks,
+        workgroup: target.tuning.workgroup,
+    }
+}

@@ -1,0 +1,303 @@
+//! WGSL that a caller passes in: checked by naga on its own, before it meets a kernel.
+
+use super::assemble::validator;
+use super::module::printed;
+use super::{Assembled, assemble::Assembler, assemble::Fragment, assemble::Renames};
+use crate::element::{ElementType, Struct};
+use crate::error::{Error, Result};
+
+/// A caller's WGSL that passed the checks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct UserText {
+    pub(crate) text: String,
+    /// What it declares at module scope.
+    pub(crate) names: Vec<String>,
+    /// Whether it can do what wgpu's run-time checks guard against.
+    pub(crate) needs_checks: bool,
+}
+
+impl UserText {
+    pub(crate) fn fragment(&self, file: &str) -> Fragment {
+        Fragment { file: file.into(), text: self.text.clone() }
+    }
+}
+
+/// Checks an operator's text: `identity() -> T` and `combine(a: T, b: T) -> T`.
+pub(crate) fn check_operator(text: &str, element: &ElementType) -> Result<UserText> {
+    check_layout(element)?;
+    let ty = element.wgsl();
+    let calls = format!(
+        "fn op_identity() -> {ty} {{\n  return identity();\n}}\nfn op_combine(a: {ty}, b: {ty}) -> {ty} {{\n  return combine(a, b);\n}}\n"
+    );
+    let expected =
+        [("identity", format!("fn identity() -> {ty}")), ("combine", format!("fn combine(a: {ty}, b: {ty}) -> {ty}"))];
+    check(text, "(operator)", element, &calls, &expected)
+}
+
+/// Checks a predicate: an expression of `x`, the item, and `i`, its index in the input.
+pub(crate) fn check_predicate(expression: &str, element: &ElementType) -> Result<UserText> {
+    check_layout(element)?;
+    let text = format!("fn predicate(x: {}, i: u32) -> bool {{\n  return bool({expression});\n}}\n", element.wgsl());
+    if expression.contains([';', '{', '}']) || expression.contains("//") || expression.contains("/*") {
+        return Err(Error::shader(format!(
+            "(predicate): '{expression}' is no single expression; give statements as a function with Predicate::function"
+        )));
+    }
+    check_predicate_function(&text, element)
+}
+
+/// Checks a predicate's text: `predicate(x: T, i: u32) -> bool`.
+pub(crate) fn check_predicate_function(text: &str, element: &ElementType) -> Result<UserText> {
+    check_layout(element)?;
+    let ty = element.wgsl();
+    let call = format!("fn dev_keep(x: {ty}, i: u32) -> bool {{\n  return predicate(x, i);\n}}\n");
+    let expected = [("predicate", format!("fn predicate(x: {ty}, i: u32) -> bool"))];
+    check(text, "(predicate)", element, &call, &expected)
+}
+
+fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &[(&str, String)]) -> Result<UserText> {
+    let alone = assembled(text, file, element, "");
+    let (module, info) = alone.validate()?;
+    for (name, signature) in expected {
+        if !module.functions.iter().any(|(_, f)| f.name.as_deref() == Some(name)) {
+            return Err(Error::shader(format!("{file}: the function '{name}' is missing: {signature}")));
+        }
+    }
+    if let Some(entry) = module.entry_points.first() {
+        return Err(Error::shader(format!("{file}: entry points have no place here ('{}')", entry.name)));
+    }
+    for (_, global) in module.global_variables.iter() {
+        if global.space != naga::AddressSpace::Private {
+            return Err(Error::shader(format!(
+                "{file}: only private variables have a place here, '{}' is in another address space",
+                global.name.as_deref().unwrap_or("?")
+            )));
+        }
+    }
+    if !module.overrides.is_empty() {
+        return Err(Error::shader(format!("{file}: overrides have no place here; write the value, or a const")));
+    }
+    // The calls that the kernel will make: wrong types show here.
+    if let Err(error) = assembled(text, file, element, calls).validate() {
+        let signatures: Vec<_> = expected.iter().map(|(_, signature)| signature.as_str()).collect();
+        return Err(Error::shader(format!("{file}: expected {}: {error}", signatures.join(" and "))));
+    }
+    let own: Option<&str> = match element {
+        ElementType::Struct(Struct { name, .. }) => Some(name),
+        ElementType::Vector(_) => None,
+    };
+    let names: Vec<String> = declared_names(&module).filter(|name| Some(name.as_str()) != own).collect();
+    if let Some(name) = names.iter().chain(own.map(String::from).as_ref()).find(|name| is_reserved(name)) {
+        return Err(Error::shader(format!("{file}: the name '{name}' is used by the kernels; choose another")));
+    }
+    let needs_checks = needs_checks(&module, &info);
+    Ok(UserText { text: text.into(), names, needs_checks })
+}
+
+fn assembled(text: &str, file: &str, element: &ElementType, calls: &str) -> Assembled {
+    let mut assembler = Assembler::new(false);
+    assembler.printed(&element.declaration());
+    assembler.fragment(&Fragment { file: file.into(), text: text.into() }, &Renames::default());
+    assembler.fragment(&printed(calls.into()), &Renames::default());
+    assembler.finish()
+}
+
+fn declared_names(module: &naga::Module) -> impl Iterator<Item = String> {
+    let functions = module.functions.iter().filter_map(|(_, f)| f.name.clone());
+    let constants = module.constants.iter().filter_map(|(_, c)| c.name.clone());
+    let globals = module.global_variables.iter().filter_map(|(_, g)| g.name.clone());
+    let types = module.types.iter().filter_map(|(_, t)| t.name.clone());
+    functions.chain(constants).chain(globals).chain(types)
+}
+
+/// Names that the kernels declare, and names of WGSL that they use and that a declaration would hide.
+fn is_reserved(name: &str) -> bool {
+    let prefixes = [
+        "sg_", "wg_", "dev_", "op_", "el_", "float_", "subgroup", "atomic", "vec", "Sg", "Wg", "Dev", "T_", "SG_",
+        "WG_",
+    ];
+    let names = [
+        "T",
+        "In",
+        "Key",
+        "Wide",
+        "Pack",
+        "Items",
+        "Place",
+        "PACK",
+        "ROWS",
+        "ITEMS",
+        "TILE_PACKS",
+        "WORKGROUP",
+        "LANE_STEPS",
+        "BUCKETS",
+        "BUCKET_BITS",
+        "FINISH_APART",
+        "DEV_PARTS",
+        "u32",
+        "i32",
+        "f32",
+        "u64",
+        "i64",
+        "f16",
+        "bool",
+        "array",
+        "ptr",
+        "function",
+        "min",
+        "max",
+        "select",
+        "bitcast",
+        "any",
+        "all",
+        "countOneBits",
+        "firstTrailingBit",
+        "firstLeadingBit",
+        "workgroupBarrier",
+        "storageBarrier",
+        "workgroupUniformLoad",
+    ];
+    prefixes.iter().any(|prefix| name.starts_with(prefix)) || names.contains(&name)
+}
+
+/// Whether text can loop for ever, index out of range, divide by zero or keep state: what wgpu's checks are for.
+fn needs_checks(module: &naga::Module, info: &naga::valid::ModuleInfo) -> bool {
+    !module.global_variables.is_empty()
+        || module.functions.iter().any(|(handle, function)| {
+            let loops = has_loop(&function.body);
+            let accesses = function.expressions.iter().any(|(_, expression)| match *expression {
+                naga::Expression::Access { .. } => true,
+                naga::Expression::Binary {
+                    op: naga::BinaryOperator::Divide | naga::BinaryOperator::Modulo,
+                    right,
+                    ..
+                } => {
+                    let ty = info[handle][right].ty.inner_with(&module.types);
+                    ty.scalar_kind() != Some(naga::ScalarKind::Float)
+                }
+                _ => false,
+            });
+            loops || accesses
+        })
+}
+
+fn has_loop(block: &naga::Block) -> bool {
+    block.iter().any(|statement| match statement {
+        naga::Statement::Loop { .. } => true,
+        naga::Statement::Block(block) => has_loop(block),
+        naga::Statement::If { accept, reject, .. } => has_loop(accept) || has_loop(reject),
+        naga::Statement::Switch { cases, .. } => cases.iter().any(|case| has_loop(&case.body)),
+        _ => false,
+    })
+}
+
+/// Compares a struct's offsets and size in Rust with those that WGSL gives it.
+pub(crate) fn check_layout(element: &ElementType) -> Result<()> {
+    let ElementType::Struct(s) = element else { return Ok(()) };
+    let (module, _) = assembled("", "(element)", element, "").validate()?;
+    let ty = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(s.name));
+    let Some(naga::TypeInner::Struct { members, span }) = ty.map(|(_, ty)| &ty.inner) else {
+        return Err(Error::shader(format!("the struct {} is none in WGSL", s.name)));
+    };
+    for (field, member) in s.fields.iter().zip(members) {
+        if field.offset != member.offset {
+            return Err(Error::argument(format!(
+                "{}.{} is at byte {} in Rust and at byte {} in WGSL; reorder the fields or add one of padding",
+                s.name, field.name, field.offset, member.offset
+            )));
+        }
+    }
+    if s.bytes != *span {
+        return Err(Error::argument(format!(
+            "{} takes {} bytes in Rust and {span} in WGSL; add a field of padding",
+            s.name, s.bytes
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::{Element, Field, Scalar, Vector};
+    use crate::error::ErrorKind;
+
+    const GOOD: &str = "fn identity() -> f32 { return 0.0; } fn combine(a: f32, b: f32) -> f32 { return a + b; }";
+
+    fn refused(text: &str, part: &str) {
+        let error = check_operator(text, &f32::TYPE).expect_err(text);
+        assert_eq!(error.kind(), ErrorKind::InvalidShader);
+        assert!(error.to_string().contains(part), "{error}");
+    }
+
+    #[test]
+    fn a_plain_operator_is_trusted() {
+        let user = check_operator(GOOD, &f32::TYPE).expect("a valid operator");
+        assert_eq!((user.names, user.needs_checks), (vec!["identity".into(), "combine".into()], false));
+    }
+
+    #[test]
+    fn what_is_not_an_operator_is_refused_with_the_reason() {
+        refused("fn identity() -> f32 { return 0.0; }", "'combine' is missing");
+        refused(
+            "fn identity() -> u32 { return 0u; } fn combine(a: f32, b: f32) -> f32 { return a; }",
+            "fn identity() -> f32",
+        );
+        refused("fn identity() -> f32 { return 0.0 }", "(operator):1:");
+        refused(&format!("{GOOD}\n@group(0) @binding(0) var<storage> stolen: u32;"), "address space");
+        refused(&format!("{GOOD}\n@compute @workgroup_size(1) fn main() {{}}"), "entry points");
+        refused(&format!("{GOOD}\noverride o: f32 = 1.0;"), "overrides");
+        refused(&format!("{GOOD}\nfn sg_lane() {{}}"), "'sg_lane'");
+        refused(&format!("{GOOD}\nfn select() {{}}"), "'select'");
+        refused(
+            "fn identity() -> f32 { return dev_params; } fn combine(a: f32, b: f32) -> f32 { return a; }",
+            "dev_params",
+        );
+    }
+
+    #[test]
+    fn text_that_could_run_away_is_checked() {
+        for body in [
+            "var x = a; while x < b { x += 1.0; } return x;",
+            "var t = array<f32, 2>(a, b); return t[u32(a)];",
+            "return f32(u32(a) / u32(b));",
+            "return f32(u32(a) % u32(b));",
+        ] {
+            let text = format!("fn identity() -> f32 {{ return 0.0; }} fn combine(a: f32, b: f32) -> f32 {{ {body} }}");
+            assert!(check_operator(&text, &f32::TYPE).expect("valid").needs_checks, "{body}");
+        }
+        let global = format!("var<private> kept: f32; {GOOD}");
+        assert!(check_operator(&global, &f32::TYPE).expect("valid").needs_checks);
+        let float = "fn identity() -> f32 { return 1.0; } fn combine(a: f32, b: f32) -> f32 { return a / b; }";
+        assert!(!check_operator(float, &f32::TYPE).expect("valid").needs_checks);
+    }
+
+    #[test]
+    fn predicates() {
+        assert!(check_predicate("x > 10u", &u32::TYPE).is_ok());
+        assert!(check_predicate("x > 0.5 && i % 2u == 0u", &f32::TYPE).is_ok());
+        for bad in ["x > ", "y", "true; } fn f() { return", "x", "x // no"] {
+            assert!(
+                check_predicate(bad, &[0f32; 2].as_slice().first().map_or(u32::TYPE, |_| <[f32; 2]>::TYPE)).is_err(),
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn layouts_that_differ_are_refused() {
+        let vec2 = Vector { scalar: Scalar::F32, components: 2 };
+        let word = Vector { scalar: Scalar::U32, components: 1 };
+        let of = |fields, bytes| ElementType::Struct(Struct { name: "Mixed", fields, bytes });
+        const fn field(name: &'static str, ty: Vector, offset: u32) -> Field {
+            Field { name, ty, offset }
+        }
+        let rust_order: &'static [Field] = vec![field("a", word, 0), field("b", vec2, 4)].leak();
+        let error = check_layout(&of(rust_order, 12)).expect_err("vec2 is at 8 in WGSL");
+        assert!(error.to_string().contains("at byte 4 in Rust and at byte 8"), "{error}");
+        let short: &'static [Field] = vec![field("b", vec2, 0), field("a", word, 8)].leak();
+        let error = check_layout(&of(short, 12)).expect_err("the size is rounded up");
+        assert!(error.to_string().contains("12 bytes in Rust and 16"), "{error}");
+        check_layout(&of(short, 16)).expect("both agree");
+    }
+}
