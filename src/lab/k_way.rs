@@ -133,13 +133,13 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     for ((name, _), slope) in cases.iter().zip(&slopes) {
         rows.push(Row::time(format!("{name}, {} trips", trips.short), &slope.short));
         rows.push(Row::time(format!("{name}, {} trips", trips.long), &slope.long));
-        rows.push(Row::trip(name, &slope.trip_ns, slope.long.clock));
+        rows.push(Row::trip(name, &slope.trip));
     }
     // One arm: the mean of three, so that a difference between arms does not show as one between counts.
-    let rounds = slopes.iter().map(|slope| slope.trip_ns.len()).min().unwrap_or(0);
+    let rounds = slopes.iter().map(|slope| slope.trip.ns.len()).min().unwrap_or(0);
     let (single, several) = slopes.split_at(alone.len());
     let one: Vec<f64> =
-        (0..rounds).map(|round| single.iter().map(|s| s.trip_ns[round]).sum::<f64>() / alone.len() as f64).collect();
+        (0..rounds).map(|round| single.iter().map(|s| s.trip.ns[round]).sum::<f64>() / alone.len() as f64).collect();
     let mut judged = Vec::new();
     for ((name, choice), slope) in cases[alone.len()..].iter().zip(several) {
         let (value, tolerance) = match choice {
@@ -148,14 +148,14 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
             _ => (1.0, TIME),
         };
         judged.push(
-            Row::ratio(format!("{name}, over one arm"), "time ratio", &slope.trip_ns, &one, slope.long.clock)
+            Row::ratio(format!("{name}, over one arm"), "time ratio", &slope.trip.ns, &one, slope.long.clock)
                 .predicted(model.around(value, tolerance)),
         );
     }
     for (arm, slope) in alone.iter().zip(single).skip(1) {
         let cell = format!("arm {arm} alone, over arm 0 alone");
         rows.push(
-            Row::ratio(cell, "time ratio", &slope.trip_ns, &single[0].trip_ns, slope.long.clock)
+            Row::ratio(cell, "time ratio", &slope.trip.ns, &single[0].trip.ns, slope.long.clock)
                 .noted("not judged: how far equal arms differ, whatever the subgroups do"),
         );
     }

@@ -44,7 +44,8 @@ impl Bench<'_> {
 
     /// A buffer that holds these words.
     pub(super) fn words_with(&self, label: &str, words: &[u32]) -> Result<wgpu::Buffer> {
-        self.gpu.buffer_with(label, bytemuck::cast_slice(words), wgpu::BufferUsages::STORAGE)
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        self.gpu.buffer_with(label, bytemuck::cast_slice(words), usage)
     }
 
     /// A uniform buffer that holds a kernel's `Params`.
@@ -116,10 +117,16 @@ impl Bench<'_> {
     }
 
     /// Samples these launches against each other.
+    ///
+    /// The first launch also runs once more ahead of each round, for nothing: after the pause in which a round's times
+    /// are read, the first pass of the next is up to a tenth slower on a CPU driver.
     pub(super) fn sample(&self, launches: &[(String, Launch)]) -> Result<Vec<Samples>> {
-        let contenders: Vec<_> =
-            launches.iter().map(|(name, launch)| Contender::new(name, |pass| launch.record(pass))).collect();
-        self.sampler.sample(&contenders)
+        let Some(first) = launches.first() else { return Ok(vec![]) };
+        let ahead = std::iter::once(first).chain(launches);
+        let contenders: Vec<_> = ahead.map(|(name, launch)| Contender::new(name, |pass| launch.record(pass))).collect();
+        let mut samples = self.sampler.sample(&contenders)?;
+        samples.remove(0);
+        Ok(samples)
     }
 }
 

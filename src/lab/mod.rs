@@ -142,10 +142,9 @@ impl<'a> Bench<'a> {
         Self { gpu, sampler, effort, reference_ns: Cell::new(None), knee: OnceCell::new() }
     }
 
-    /// Begins to measure: loads the device until its clock is steady, then times the reference kernel. An experiment
-    /// calls it once all its pipelines are built, since building is idleness to the device.
+    /// Begins to measure: times the reference kernel, on a device that is under load or was a moment ago. An
+    /// experiment calls it once all its pipelines are built, since building is idleness to the device.
     fn ready(&self) -> Result<()> {
-        self.sampler.warm_up()?;
         if self.reference_ns.get().is_none() {
             self.reference_ns.set(Some(self.sampler.reference_ns()?));
         }
@@ -269,10 +268,7 @@ pub fn run(
         version: env!("CARGO_PKG_VERSION").into(),
         created_s,
         adapter: adapter_record(gpu),
-        effort: match effort {
-            Effort::Quick => "quick".into(),
-            Effort::Full => "full".into(),
-        },
+        effort: effort.name().into(),
         wall_s: started.elapsed().as_secs_f64(),
         experiments: records,
     })

@@ -41,14 +41,6 @@ pub(super) fn overall(rows: &[Row]) -> Verdict {
     }
 }
 
-/// `gpu` or `wall`, as written in rows.
-pub(super) fn clock_name(clock: Clock) -> &'static str {
-    match clock {
-        Clock::Gpu => "gpu",
-        Clock::Wall => "wall",
-    }
-}
-
 impl Row {
     fn unjudged(cell: String, quantity: &str, unit: Unit, samples: Vec<f64>, clock: &str) -> Self {
         // Absent figures are zero in the record, since JSON knows no NaN; the verdict says that they are absent.
@@ -74,19 +66,19 @@ impl Row {
 
     /// The times of one case.
     pub(super) fn time(cell: impl Into<String>, samples: &Samples) -> Self {
-        Self::unjudged(cell.into(), "time", Unit::Ns, samples.ns.clone(), clock_name(samples.clock))
+        Self::unjudged(cell.into(), "time", Unit::Ns, samples.ns.clone(), samples.clock.name())
     }
 
     /// Nanoseconds a trip of one case: its slope.
-    pub(super) fn trip(cell: impl Into<String>, trip_ns: &[f64], clock: Clock) -> Self {
-        Self::unjudged(cell.into(), "time of one more trip", Unit::Ns, trip_ns.to_vec(), clock_name(clock))
+    pub(super) fn trip(cell: impl Into<String>, trip: &Samples) -> Self {
+        Self::unjudged(cell.into(), "time of one more trip", Unit::Ns, trip.ns.clone(), trip.clock.name())
     }
 
     /// The times or slopes `a` over `b`, round by round.
     pub(super) fn ratio(cell: impl Into<String>, quantity: &str, a: &[f64], b: &[f64], clock: Clock) -> Self {
         let samples = ratios(a, b);
         let missing = samples.is_empty();
-        let row = Self::unjudged(cell.into(), quantity, Unit::Ratio, samples, clock_name(clock));
+        let row = Self::unjudged(cell.into(), quantity, Unit::Ratio, samples, clock.name());
         if missing { row.missing("the noise of every sample is larger than the time itself") } else { row }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Bench;
 use super::kernel::Launch;
 use crate::error::Result;
-use crate::measure::Samples;
+use crate::measure::{Samples, slope};
 
 /// The most trips that one invocation takes in any timed kernel. A CPU driver silently ends loops after 65,535
 /// iterations; the cap lies well below, so that a kernel may hold a few of these loops.
@@ -74,7 +74,7 @@ pub(super) struct Slope {
     pub(super) long: Samples,
     /// Nanoseconds that one more trip of all invocations together takes, a round each: free of what a pass and a
     /// dispatch cost.
-    pub(super) trip_ns: Vec<f64>,
+    pub(super) trip: Samples,
 }
 
 /// Samples the pairs against each other, and takes their slopes.
@@ -85,11 +85,10 @@ pub(super) fn slopes(bench: &Bench<'_>, trips: Trips, pairs: Vec<Pair>) -> Resul
         launches.push((format!("{}, {} trips", pair.name, trips.long), pair.long));
     }
     let mut samples = bench.sample(&launches)?.into_iter();
-    let more = f64::from(trips.long - trips.short);
     let mut slopes = Vec::new();
     while let (Some(short), Some(long)) = (samples.next(), samples.next()) {
-        let trip_ns = long.ns.iter().zip(&short.ns).map(|(long, short)| (long - short) / more).collect();
-        slopes.push(Slope { short, long, trip_ns });
+        let trip = slope(&short, &long, trips.short.into(), trips.long.into());
+        slopes.push(Slope { short, long, trip });
     }
     Ok(slopes)
 }

@@ -42,25 +42,25 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     for (name, slope) in names.iter().zip(&slopes) {
         rows.push(Row::time(format!("{name}, {} trips", trips.short), &slope.short));
         rows.push(Row::time(format!("{name}, {} trips", trips.long), &slope.long));
-        rows.push(Row::trip(*name, &slope.trip_ns, slope.long.clock));
+        rows.push(Row::trip(*name, &slope.trip));
     }
     let [a, b, mixed, short_b, unequal, one_sided] = slopes.as_slice() else {
         return Err(crate::Error::internal(format!("{} slopes of 6 pairs", slopes.len())));
     };
-    let against = |cell: &str, a: &Slope, b: &[f64]| Row::ratio(cell, "time ratio", &a.trip_ns, b, a.long.clock);
+    let against = |cell: &str, a: &Slope, b: &[f64]| Row::ratio(cell, "time ratio", &a.trip.ns, b, a.long.clock);
     // The longer arm is the slower of the two where both have as many trips.
-    let longer: Vec<_> = a.trip_ns.iter().zip(&b.trip_ns).map(|(a, b)| a.max(*b)).collect();
-    let sum = |a: &Slope, b: &Slope| -> Vec<_> { a.trip_ns.iter().zip(&b.trip_ns).map(|(a, b)| a + b).collect() };
+    let longer: Vec<_> = a.trip.ns.iter().zip(&b.trip.ns).map(|(a, b)| a.max(*b)).collect();
+    let sum = |a: &Slope, b: &Slope| -> Vec<_> { a.trip.ns.iter().zip(&b.trip.ns).map(|(a, b)| a + b).collect() };
     let Model { lanes, .. } = model;
     let equal_arms = model.around(model.two_way(UNEQUAL, UNEQUAL), TIME);
     let unequal_arms = model.around(model.two_way(UNEQUAL, 1), TIME);
     let equal = against("equal arms, over the longer arm", mixed, &longer).predicted(equal_arms);
-    let fourth = against("4 to 1, over the longer arm", unequal, &a.trip_ns).predicted(unequal_arms);
+    let fourth = against("4 to 1, over the longer arm", unequal, &a.trip.ns).predicted(unequal_arms);
     let sums = [
         against("equal arms, over the sum of both", mixed, &sum(a, b)).predicted(model.around(1.0, TIME)),
         against("4 to 1, over the sum of both", unequal, &sum(a, short_b)).predicted(model.around(1.0, TIME)),
     ];
-    let one_sided = against("A on both sides, over A", one_sided, &a.trip_ns);
+    let one_sided = against("A on both sides, over A", one_sided, &a.trip.ns);
     let finding = format!(
         "Where neighbouring lanes take two arms of equal length in turn, the branch takes {} times as long as one arm; \
          with one arm four times the other, {} times the longer one. Over the sum of both arms, each timed alone, that \
