@@ -11,6 +11,8 @@ mod timer;
 
 pub use ceilings::{Ceiling, Ceilings};
 pub use sampler::{Contender, Effort, Sampler};
+#[cfg(feature = "cli")]
+pub(crate) use statistics::judge_ratio;
 pub use statistics::{
     Comparison, Samples, TOLERANCE, compare, interval, median, paired_ratio, quartiles, ratio_interval, slope,
 };
