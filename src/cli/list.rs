@@ -1,8 +1,8 @@
 //! `wavelane list`: what can be measured, and what can be emitted.
 
 use clap::Args;
-use comfy_table::{Attribute, Cell};
 use wavelane::lab;
+use wavelane::shader::catalog;
 
 use super::{Result, output};
 
@@ -11,18 +11,18 @@ use super::{Result, output};
 pub(super) struct ListArgs {}
 
 pub(super) fn run(_: &ListArgs) -> Result {
-    output::print(experiments())
+    let mut text = experiments();
+    text += "\nshader variants\n";
+    for variant in catalog::variants() {
+        text += &format!("  {}\n", variant.name());
+    }
+    output::print(text)
 }
 
 fn experiments() -> String {
     let mut table = output::table();
-    let mut group = "";
     for experiment in lab::experiments() {
-        if experiment.group != group {
-            group = experiment.group;
-            table.add_row([Cell::new(group).add_attribute(Attribute::Bold)]);
-        }
-        table.add_row([Cell::new(format!("  {}", experiment.id)), Cell::new(experiment.title)]);
+        table.add_row([format!("  {}", experiment.id), experiment.group.into(), experiment.title.into()]);
     }
-    output::lines(&table)
+    format!("experiments\n{}", output::lines(&table))
 }

@@ -351,8 +351,16 @@ mod tests {
     }
 
     #[test]
-    fn dump() { let r=sample::record(); std::fs::write("/tmp/x.html", write(&r)).unwrap();
-      let mut t=crate::report::terminal::summary(&r); for e in &r.experiments {t+="\n";t+=&crate::report::terminal::experiment(e);} std::fs::write("/tmp/x.txt",t).unwrap(); }
+    fn dump() {
+        let r = sample::record();
+        std::fs::write("/tmp/x.html", write(&r)).unwrap();
+        let mut t = crate::report::terminal::summary(&r);
+        for e in &r.experiments {
+            t += "\n";
+            t += &crate::report::terminal::experiment(e);
+        }
+        std::fs::write("/tmp/x.txt", t).unwrap();
+    }
     #[test]
     fn the_page_needs_nothing_else() {
         let page = write(&sample::record());
