@@ -9,7 +9,7 @@ use super::{Failure, Result, output};
 
 /// Compares two records that `measure --json` wrote: same, faster, slower or ambiguous, row by row
 ///
-/// The exit code is 0 whatever comes out.
+/// The table leaves out rows that are the same, the JSON has every row. The exit code is 0 whatever comes out.
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
     /// The earlier record
@@ -28,7 +28,7 @@ pub(super) fn run(args: &CompareArgs) -> Result {
     let comparison = report::compare_records(&a, &b);
     output::print(match args.json {
         true => report::json::write_comparison(&comparison),
-        false => report::terminal::write_comparison(&comparison, output::columns()),
+        false => report::terminal::comparison(&comparison),
     })
 }
 

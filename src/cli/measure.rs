@@ -8,14 +8,15 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use wavelane::lab::{self, Progress};
 use wavelane::measure::Effort;
-use wavelane::report::Record;
+use wavelane::report::{self, Record};
 
 use super::output::{self, Destination};
 use super::{DeviceArgs, Failure, Result};
 
 /// Runs experiments and shows claim, prediction, measurement and verdict
 ///
-/// Results are verified before they are timed. A file of `-` is standard output, which then gets no tables.
+/// Experiments that are named are shown in full, otherwise each in one line. Results are verified before they are
+/// timed. A FILE of `-` is standard output, which then gets no tables.
 #[derive(Debug, Default, Args)]
 pub(super) struct MeasureArgs {
     /// Runs these experiments: ids of `wavelane list` [default: all]
@@ -38,7 +39,7 @@ pub(super) struct MeasureArgs {
 /// A view of the record, and where it goes.
 struct View {
     to: Destination,
-    render: fn(&Record) -> Result<String>,
+    render: fn(&Record) -> String,
 }
 
 pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
@@ -65,19 +66,27 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
 
     let tables = !views.iter().any(|view| matches!(view.to, Destination::Stdout));
     for view in views {
-        view.to.write((view.render)(&record)?.as_bytes())?;
+        view.to.write((view.render)(&record).as_bytes())?;
     }
-    if tables { output::print(format!("{record:#?}")) } else { Ok(()) }
+    if !tables {
+        return Ok(());
+    }
+    // Whoever names experiments wants all of them; otherwise one line each is enough.
+    let mut text = String::new();
+    if !args.ids.is_empty() {
+        for experiment in &record.experiments {
+            text += &report::terminal::experiment(experiment);
+            text.push('\n');
+        }
+    }
+    output::print(text + &report::terminal::summary(&record))
 }
 
 impl MeasureArgs {
     /// Opens the files.
     fn views(&self) -> Result<Vec<View>> {
-        let wanted: [(_, fn(&Record) -> Result<String>); 3] = [
-            (&self.json, |record| output::json(record)),
-            (&self.csv, |record| Ok(format!("{record:?}"))),
-            (&self.html, |record| Ok(format!("{record:?}"))),
-        ];
+        let wanted: [(_, fn(&Record) -> String); 3] =
+            [(&self.json, report::json::write), (&self.csv, report::csv::write), (&self.html, report::html::write)];
         let mut views = Vec::new();
         let mut paths = Vec::new();
         for (path, render) in wanted {

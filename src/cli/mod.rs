@@ -3,6 +3,8 @@
 //! Results go to standard output, everything meant for the person at the terminal (warnings, progress, errors) to
 //! standard error. Each subcommand is one file with an argument type and a `run`.
 
+mod compare;
+mod emit;
 mod failure;
 mod info;
 mod list;
@@ -54,7 +56,9 @@ struct Cli {
 enum Command {
     Info(info::InfoArgs),
     Measure(measure::MeasureArgs),
+    Compare(compare::CompareArgs),
     List(list::ListArgs),
+    Emit(emit::EmitArgs),
 }
 
 /// Which device, and how it is used.
@@ -94,13 +98,14 @@ impl DeviceArgs {
         })
     }
 
+    fn checks(&self) -> shader::Checks {
+        if self.checked { shader::Checks::Checked } else { shader::Checks::Trusted }
+    }
+
     fn options(&self) -> GpuOptions {
-        let mut options = Gpu::options();
+        let mut options = Gpu::options().checks(self.checks());
         if let Some(lanes) = self.emulate {
             options = options.path(SubgroupPath::Emulated { lanes });
-        }
-        if self.checked {
-            options = options.checks(shader::Checks::Checked);
         }
         if let Some(timeout) = self.timeout {
             options = options.timeout(timeout);
@@ -163,7 +168,9 @@ fn run(cli: &Cli) -> Result {
         None => measure::run(&cli.device, &MeasureArgs::default()),
         Some(Command::Info(args)) => info::run(&cli.device, args),
         Some(Command::Measure(args)) => measure::run(&cli.device, args),
+        Some(Command::Compare(args)) => compare::run(args),
         Some(Command::List(args)) => list::run(args),
+        Some(Command::Emit(args)) => emit::run(&cli.device, args),
     }
 }
 

@@ -87,7 +87,7 @@ impl Unit {
 #[cfg(feature = "cli")]
 impl Row {
     /// The prediction with its band, for a reader: `2.00 (1.90 to 2.10)`.
-    pub(super) fn predicted(&self) -> String {
+    pub(super) fn predicted_text(&self) -> String {
         self.prediction.map_or_else(String::new, |p| {
             format!("{} ({})", self.unit.format(p.value), self.unit.format_range([p.low, p.high]))
         })

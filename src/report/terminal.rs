@@ -74,7 +74,7 @@ pub fn experiment(experiment: &ExperimentRecord) -> String {
                 Cell::new(&row.quantity),
                 right(row.unit.format(row.value)),
                 right(row.spread()),
-                right(row.predicted()),
+                right(row.predicted_text()),
                 Cell::new(row.verdict.map_or("", Verdict::word)),
             ]);
         }
