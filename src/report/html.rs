@@ -302,7 +302,7 @@ fn rows(e: &ExperimentRecord) -> String {
             row.unit.format(row.value),
             row.spread(),
             row.samples.len(),
-            row.predicted(),
+            row.predicted_text(),
             row.verdict.map_or_else(String::new, verdict),
             escape(&row.path),
             escape(&row.checks),
