@@ -6,6 +6,7 @@ mod library;
 pub(crate) mod module;
 pub mod reflect;
 pub(crate) mod trusted;
+pub mod uniformity;
 pub(crate) mod user;
 
 pub use assemble::Assembled;
