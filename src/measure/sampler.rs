@@ -396,6 +396,17 @@ mod tests {
     }
 
     #[test]
+    fn timestamps_are_used_where_they_are_known_to_be_good() {
+        let Some(sampler) = sampler() else { return };
+        // lavapipe and SwiftShader have good ones; what a GPU's driver has is not this test's to say.
+        if sampler.gpu.is_cpu() && sampler.gpu.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
+            let samples =
+                sampler.sample(&[sampler.load.contender(), sampler.empty_pass(1)]).expect("sampling succeeds");
+            assert!(samples.iter().all(|samples| samples.clock == Clock::Gpu), "{samples:?}");
+        }
+    }
+
+    #[test]
     fn before_runs_ahead_of_every_run_and_once_more_unsampled() {
         let Some(sampler) = sampler() else { return };
         let (prepared, recorded) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
