@@ -3,7 +3,7 @@
 use super::kernel::Launch;
 use super::model::{FREE, exactly};
 use super::oracle::arm_a;
-use super::outcome::{Outcome, bar_plot, control, overall};
+use super::outcome::{Outcome, bar_plot, control, mask_remark, overall};
 use super::two_arms::{Pattern, TwoArms};
 use super::uniform::Plain;
 use super::{Bench, Experiment};
@@ -88,9 +88,10 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         .noted(format!("computed from {items} items and {} lanes, of {subgroups} subgroups", model.lanes));
     let finding = format!(
         "A guard for {items} items in a grid of {invocations} invocations takes {} times the unguarded kernel as an \
-         `if`, {} as an early return. It divides one of {subgroups} subgroups.",
+         `if`, {} as an early return.{} It divides one of {subgroups} subgroups.",
         around.against_model(),
         early.against_model(),
+        mask_remark(model.cpu, &around),
     );
     let control = control("a branch that divides every subgroup, judged as if it were a guard", &everywhere, nothing);
     rows.extend([cut, around, early, all, everywhere]);

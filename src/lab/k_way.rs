@@ -163,12 +163,12 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let (grouped, random) = rest.split_at(by_subgroup.len());
     let at = |k: u32| counts.iter().position(|count| *count == k).map_or(String::new(), |i| by_lane[i].against_model());
     let wide = lanes.min(most);
+    let beyond = if most > wide { format!("; with {most} arms it takes {}", at(most)) } else { String::new() };
     let finding = format!(
         "A switch of {wide} arms taken in turn by neighbouring lanes takes {} times one arm, so {:.1} % of the lanes work \
-         at a time; with {most} arms it takes {}. Arms chosen by subgroup, {most} of them, take {}; chosen at random, {}.",
+         at a time{beyond}. {most} arms chosen by subgroup take {} times one arm, chosen at random {}.",
         at(wide),
         counts.iter().position(|k| *k == wide).map_or(0.0, |i| 100.0 / by_lane[i].value.max(1.0)),
-        at(most),
         grouped[1].against_model(),
         random[1].against_model(),
     );

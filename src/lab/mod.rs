@@ -208,7 +208,7 @@ fn distrust(outcome: &mut Outcome, drift: Option<f64>, is_cpu: bool) {
             control.what, control.value, control.prediction.value
         ));
     }
-    if outcome.verdict == Verdict::Ambiguous && is_cpu {
+    if outcome.verdict != Verdict::Holds && is_cpu && drift.is_some() {
         outcome.finding.push_str(
             " Times on a CPU driver double whenever another program takes a core: repeat on an idle machine, with \
              lavapipe on one thread (LP_NUM_THREADS=1).",
@@ -384,7 +384,8 @@ mod tests {
             (Differs, 2, Some(0.5), false, Ambiguous, "0.50 times as long"),
             (Holds, 2, Some(1.5), true, Holds, ""),
             (Differs, 2, Some(1.5), true, Ambiguous, "1.50 times as long"),
-            (Differs, 2, Some(1.2), true, Differs, ""),
+            (Differs, 2, Some(1.2), true, Differs, "CPU driver"),
+            (Differs, 2, None, true, Differs, ""),
             (Holds, 1, Some(1.0), false, Ambiguous, "negative control"),
             (Differs, 1, None, false, Ambiguous, "negative control"),
             (Ambiguous, 2, Some(1.0), true, Ambiguous, "CPU driver"),

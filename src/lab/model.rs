@@ -20,7 +20,7 @@
 //! | count | exact | exact | nothing is uncertain in a count |
 //! | time ratio, [`TIME`] | 5 % | 15 % | on the H200 slopes lay within 1 % of the model and plain ratios 1 to 2.5 % below it (the pass around them); lavapipe lay 1 to 11 % off, with its worker threads sharing cores with other programs. Either leaves a factor of 2 far outside |
 //! | 'costs nothing', [`FREE`] | 3 % | 15 % | the H200 lay within 0.4 %; lavapipe within 4 %, and 7 to 11 % above a kernel without any branch, which needs no mask. Anything that does cost shows as 25 % or more |
-//! | data-dependent work, [`DATA`] | 10 % | 20 % | random lengths leave tails in the last subgroups, and a gather adds memory traffic to the arithmetic: 3 % on the H200, 5 to 10 % on lavapipe |
+//! | uneven work, [`DATA`] | 10 % | 20 % | subgroups of unequal length leave some idle at the end (1 to 8 % on the H200, 5 to 10 % on lavapipe), and a gather adds memory traffic to the arithmetic |
 
 use crate::report::{Prediction, Verdict};
 
@@ -44,7 +44,7 @@ pub struct Tolerance {
 pub const TIME: Tolerance = Tolerance { gpu: 0.05, cpu: 0.15 };
 /// Ratios that should be 1, because something costs nothing.
 pub const FREE: Tolerance = Tolerance { gpu: 0.03, cpu: 0.15 };
-/// Ratios of times of work that depends on data.
+/// Ratios of times of work that differs from subgroup to subgroup, as random data makes it.
 pub const DATA: Tolerance = Tolerance { gpu: 0.10, cpu: 0.20 };
 
 impl Model {

@@ -75,11 +75,18 @@ impl Row {
     }
 
     /// The times or slopes `a` over `b`, round by round.
+    ///
+    /// The interval also reaches to the ratio of the least of each: other programs only ever add time, so what the
+    /// median says must show in the least disturbed samples too. On a quiet device that changes nothing.
     pub(super) fn ratio(cell: impl Into<String>, quantity: &str, a: &[f64], b: &[f64], clock: Clock) -> Self {
-        let samples = ratios(a, b);
-        let missing = samples.is_empty();
-        let row = Self::unjudged(cell.into(), quantity, Unit::Ratio, samples, clock.name());
-        if missing { row.missing("the noise of every sample is larger than the time itself") } else { row }
+        let mut row = Self::unjudged(cell.into(), quantity, Unit::Ratio, ratios(a, b), clock.name());
+        if row.samples.is_empty() {
+            return row.missing("the noise of every sample is larger than the time itself");
+        }
+        for ratio in ratios(&[least(a)], &[least(b)]) {
+            row.interval = [row.interval[0].min(ratio), row.interval[1].max(ratio)];
+        }
+        row
     }
 
     /// A count, or a share of counts.
@@ -124,6 +131,22 @@ impl Row {
                 format!("{:.2} (the model says {:.2}{said})", self.value, prediction.value)
             }
         }
+    }
+}
+
+/// The least time of these.
+fn least(times: &[f64]) -> f64 {
+    times.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// What to add to a finding where a branch that should cost nothing shows on a CPU driver; empty elsewhere.
+pub(super) fn mask_remark(is_cpu: bool, over_no_branch: &Row) -> &'static str {
+    // Less than this is noise there.
+    if is_cpu && over_no_branch.value > 1.05 {
+        " That is this CPU driver's own: it keeps the mask of a loop inside a branch with instructions, where a GPU keeps \
+         it in hardware."
+    } else {
+        ""
     }
 }
 
@@ -212,6 +235,16 @@ mod tests {
         assert_eq!(control("what", &row, exactly(0u32)).verdict, Verdict::NotMeasurable);
         let row = Row::ratio("cell", "ratio", &[-1.0], &[1.0], Clock::Gpu);
         assert_eq!(row.verdict, Some(Verdict::NotMeasurable));
+    }
+
+    #[test]
+    fn what_only_disturbed_samples_show_is_not_believed() {
+        let two = Prediction { value: 2.0, low: 1.9, high: 2.1 };
+        let quiet = Row::ratio("cell", "ratio", &[300.0, 302.0, 301.0], &[100.0; 3], Clock::Gpu).predicted(two);
+        assert_eq!(quiet.verdict, Some(Verdict::Differs));
+        let a = [300.0, 302.0, 301.0, 200.0, 303.0, 301.0, 302.0, 300.0, 301.0];
+        let disturbed = Row::ratio("cell", "ratio", &a, &[100.0; 9], Clock::Gpu).predicted(two);
+        assert_eq!(disturbed.verdict, Some(Verdict::Ambiguous));
     }
 
     #[test]

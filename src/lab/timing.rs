@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Bench;
 use super::kernel::Launch;
 use crate::error::Result;
-use crate::measure::{Samples, slope};
+use crate::measure::{Clock, Samples, slope};
 
 /// The most trips that one invocation takes in any timed kernel. A CPU driver silently ends loops after 65,535
 /// iterations; the cap lies well below, so that a kernel may hold a few of these loops.
@@ -13,11 +13,16 @@ pub(super) const MAX_TRIPS: u32 = 16_384;
 
 /// The trip count at which the dispatch that `launch` makes takes long enough for its time to be much more than the
 /// pass around it: on a GPU some 400 us, where pass and timestamps cost 5; on a CPU driver 6 ms, which is several time
-/// slices of the threads that share its cores.
+/// slices of the threads that share its cores; and where only the host's clock is there, 8 ms, since submitting and
+/// waiting cost up to 100 us.
 ///
 /// Told from wall-clock times of doubled trip counts, less the time of a single trip.
 pub(super) fn calibrate(bench: &Bench<'_>, launch: impl Fn(u32) -> Result<Launch>) -> Result<u32> {
-    let target = if bench.gpu.is_cpu() { Duration::from_millis(6) } else { Duration::from_micros(400) };
+    let target = match (bench.gpu.is_cpu(), bench.sampler.clock()) {
+        (true, _) => Duration::from_millis(6),
+        (false, Clock::Gpu) => Duration::from_micros(400),
+        (false, Clock::Wall) => Duration::from_millis(8),
+    };
     let wall = |trips: u32| -> Result<Duration> {
         let launch = launch(trips)?;
         let mut shortest = Duration::MAX;

@@ -3,7 +3,7 @@
 use super::kernel::Launch;
 use super::model::{FREE, TIME};
 use super::oracle::arm_a;
-use super::outcome::{Outcome, bar_plot, control, overall};
+use super::outcome::{Outcome, bar_plot, control, mask_remark, overall};
 use super::timing::means;
 use super::two_arms::{Pattern, TwoArms};
 use super::{Bench, Experiment};
@@ -69,10 +69,11 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let by_lane = ratio("by lane, over one arm", &by_lane.ns, &one).predicted(model.around(model.runs(1, 0), TIME));
     let finding = format!(
         "Workgroups that take two arms in turn need {} times the time of one arm; lanes that do so, {}. The branch \
-         itself, with all lanes on one side, takes {} times a kernel without it.",
+         itself, with all lanes on one side, takes {} times a kernel without it.{}",
         by_workgroup.against_model(),
         by_lane.against_model(),
         unused.against_model(),
+        mask_remark(model.cpu, &unused),
     );
     let control = control("the same branch by lane, judged as if it were by workgroup", &by_lane, nothing);
     rows.extend([by_workgroup, unused, by_lane]);

@@ -1,7 +1,7 @@
 //! How wide a subgroup is: as reported, as counted, and as a branch shows it without any subgroup operation.
 
 use super::kernel::Launch;
-use super::model::{FREE, Model, TIME, exactly};
+use super::model::{DATA, FREE, Model, TIME, exactly};
 use super::oracle::steps;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::timing::calibrate;
@@ -153,8 +153,13 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     for (run, samples) in &sweep.runs {
         rows.push(Row::time(format!("run of {run}"), samples));
         let value = model.runs(*run, 0);
-        let band = if value == 1.0 { model.around(value, FREE) } else { model.around(value, TIME) };
-        rows.push(sweep.ratio(*run, samples).predicted(band));
+        let tolerance = match value {
+            1.0 => FREE,
+            2.0 => TIME,
+            // Some subgroups are mixed and some are not.
+            _ => DATA,
+        };
+        rows.push(sweep.ratio(*run, samples).predicted(model.around(value, tolerance)));
     }
     let shortest = model.around(model.runs(1, 0), TIME);
     let one_sided = Row::ratio(
