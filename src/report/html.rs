@@ -96,11 +96,11 @@ fn first_screen(record: &Record, anchors: &[String]) -> String {
     );
     for figure in figures(record, anchors).into_iter().take(5) {
         let (value, unit) = figure.value.split_once(' ').unwrap_or((&figure.value, ""));
-        let label = match figure.anchor {
-            Some(anchor) => format!("<a href=\"#{anchor}\">{}</a>", escape(&figure.label)),
-            None => escape(&figure.label),
-        };
-        let _ = writeln!(html, "<div><dt>{label}</dt><dd>{value} <small>{unit}</small></dd></div>");
+        let of = figure.of.map_or_else(String::new, |(e, anchor, cell)| {
+            format!(": <a href=\"#{anchor}\">{}</a>, {}", escape(&e.id), escape(cell))
+        });
+        let label = figure.label;
+        let _ = writeln!(html, "<div><dt>{label}{of}</dt><dd>{value} <small>{unit}</small></dd></div>");
     }
     html += "</dl>\n<ul class=\"counts\">\n";
     for each in Verdict::ALL {
@@ -143,26 +143,26 @@ fn lanes(count: u32) -> String {
 
 struct Figure<'a> {
     value: String,
-    label: String,
-    anchor: Option<&'a str>,
+    label: &'static str,
+    /// The experiment with its anchor, and the cell.
+    of: Option<(&'a ExperimentRecord, &'a str, &'a str)>,
 }
 
 /// Key figures of any record, the most telling first.
-fn figures<'a>(record: &Record, anchors: &'a [String]) -> Vec<Figure<'a>> {
-    let plain = |value: String, label: &str| Some(Figure { value, label: label.into(), anchor: None });
+fn figures<'a>(record: &'a Record, anchors: &'a [String]) -> Vec<Figure<'a>> {
+    let plain = |value: String, label| Some(Figure { value, label, of: None });
     // The largest value of a unit, among the experiments of a group or of all.
-    let largest = |unit: Unit, group: Option<&str>, label: &str| {
-        let rows =
-            record.experiments.iter().zip(anchors).flat_map(|(e, anchor)| e.rows.iter().map(move |r| (e, anchor, r)));
-        rows.filter(|(e, _, row)| {
-            row.unit == unit && row.value.is_finite() && group.is_none_or(|group| e.group == group)
-        })
-        .max_by(|(_, _, a), (_, _, b)| a.value.total_cmp(&b.value))
-        .map(|(e, anchor, row)| Figure {
-            value: if unit == Unit::Ratio { number(row.value) + " times" } else { unit.format(row.value) },
-            label: format!("{label}: {}, {}", e.id, row.cell),
-            anchor: Some(anchor.as_str()),
-        })
+    let largest = |unit: Unit, group: Option<&str>, label| {
+        let of_group =
+            record.experiments.iter().zip(anchors).filter(|(e, _)| group.is_none_or(|group| e.group == group));
+        let rows = of_group.flat_map(|(e, anchor)| e.rows.iter().map(move |row| (e, anchor, row)));
+        rows.filter(|(_, _, row)| row.unit == unit && row.value.is_finite())
+            .max_by(|(_, _, a), (_, _, b)| a.value.total_cmp(&b.value))
+            .map(|(e, anchor, row)| Figure {
+                value: if unit == Unit::Ratio { number(row.value) + " times" } else { unit.format(row.value) },
+                label,
+                of: Some((e, anchor, &row.cell)),
+            })
     };
     let judged = record.experiments.iter().filter(|e| e.verdict != Verdict::NotMeasurable).count();
     let hold = record.experiments.iter().filter(|e| e.verdict == Verdict::Holds).count();
@@ -174,7 +174,7 @@ fn figures<'a>(record: &Record, anchors: &'a [String]) -> Vec<Figure<'a>> {
         largest(Unit::Ratio, Some("lanes"), "dearest branch"),
         largest(Unit::GopsPerS, None, "most lane-operations"),
         plain(format!("{} s", number(record.wall_s)), "for the whole run"),
-        drift.reduce(f64::max).and_then(|most| plain(format!("{} %", number(most * 100.0)), "the clock moved at most")),
+        drift.reduce(f64::max).and_then(|most| plain(format!("{:.1} %", most * 100.0), "the clock moved at most")),
     ];
     candidates.into_iter().flatten().collect()
 }
@@ -227,7 +227,11 @@ fn card(e: &ExperimentRecord, anchor: &str) -> String {
         "<article id=\"{anchor}\">\n<header><h3><a href=\"#{anchor}\">{}</a></h3>{}</header>\n<div class=\"body{}\">\n<div>\n",
         escape(&e.title),
         verdict(e.verdict),
-        if e.plots.is_empty() { " text-only" } else { "" },
+        match e.plots.len() {
+            0 => " text-only",
+            1 => "",
+            _ => " many",
+        },
     );
     html += &facts(
         "",
@@ -250,8 +254,15 @@ fn card(e: &ExperimentRecord, anchor: &str) -> String {
         html += "</div>\n";
     }
     html += "</div>\n";
-    if !e.rows.is_empty() || !e.plots.is_empty() {
-        let _ = writeln!(html, "<details><summary>{} rows, and the points of the plots</summary>", e.rows.len());
+    let count = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {more}")),
+    };
+    let counts = [count(e.rows.len(), "row", "rows"), count(e.plots.len(), "plot as a table", "plots as tables")];
+    let inside: Vec<_> = counts.into_iter().flatten().collect();
+    if !inside.is_empty() {
+        let _ = writeln!(html, "<details><summary>{}</summary>", inside.join(" and "));
         html += &rows(e);
         e.plots.iter().for_each(|plot| html += &plot_points(plot));
         html += "</details>\n";
@@ -291,7 +302,7 @@ fn rows(e: &ExperimentRecord) -> String {
             row.unit.format(row.value),
             row.spread(),
             row.samples.len(),
-            row.predicted_text(),
+            row.predicted(),
             row.verdict.map_or_else(String::new, verdict),
             escape(&row.path),
             escape(&row.checks),
@@ -304,13 +315,13 @@ fn rows(e: &ExperimentRecord) -> String {
 /// The plot as a table: one line an x, one column a series.
 fn plot_points(plot: &Plot) -> String {
     let mut html = format!(
-        "<h4>{}</h4>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">{}</th>",
+        "<h4>{}: {}</h4>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">{}</th>",
         escape(&plot.title),
+        escape(&plot.y.label),
         escape(&plot.x.label)
     );
     for series in &plot.series {
-        let _ =
-            write!(html, "<th scope=\"col\" class=\"number\">{}, {}</th>", escape(&series.name), escape(&plot.y.label));
+        let _ = write!(html, "<th scope=\"col\" class=\"number\">{}</th>", escape(&series.name));
     }
     html += "</tr></thead>\n<tbody>\n";
     let mut places: Vec<f64> = plot.series.iter().flat_map(|s| s.points.iter().map(|point| point[0])).collect();
@@ -351,17 +362,6 @@ mod tests {
     }
 
     #[test]
-    fn dump() {
-        let r = sample::record();
-        std::fs::write("/tmp/x.html", write(&r)).unwrap();
-        let mut t = crate::report::terminal::summary(&r);
-        for e in &r.experiments {
-            t += "\n";
-            t += &crate::report::terminal::experiment(e);
-        }
-        std::fs::write("/tmp/x.txt", t).unwrap();
-    }
-    #[test]
     fn the_page_needs_nothing_else() {
         let page = write(&sample::record());
         for word in ["http", "url(", "@import", "src=", "<link"] {
@@ -385,13 +385,10 @@ mod tests {
         let first = page.split("<main>").next().expect("there is a first screen");
         assert!(first.contains("<h1>NVIDIA H200</h1>"));
         assert_eq!(first.matches("<rect").count(), 32, "a square a lane");
-        assert_eq!(
-            first.matches("<dt>").count()
-                - first.split("class=\"facts\"").nth(1).map_or(0, |f| f.matches("<dt>").count()),
-            5
-        );
+        let figures = first.split("<dl class=\"figures\">").nth(1).and_then(|rest| rest.split("</dl>").next());
+        assert_eq!(figures.map(|figures| figures.matches("<dt>").count()), Some(5));
         assert!(first.contains("4,523 <small>GB/s</small>"), "{first}");
-        assert!(first.contains("3 of 5") || first.contains("<dd>3 <small>of 5</small>"), "{first}");
+        assert!(first.contains("<dd>3 <small>of 5</small>"), "{first}");
         for verdict in Verdict::ALL {
             assert!(first.contains(verdict.word()));
         }

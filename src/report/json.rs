@@ -1,4 +1,4 @@
-//! The record as JSON, whole: what [`read`] reads, [`write`] wrote.
+//! The record as JSON, whole: what [`read()`] reads, [`write()`] wrote.
 
 use serde::Deserialize;
 

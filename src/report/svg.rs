@@ -10,9 +10,9 @@ use super::html::escape;
 use super::{Axis, Plot, PlotKind, Series};
 
 /// Width of a plot in its own units; the page scales it.
-const WIDTH: f64 = 480.0;
+const WIDTH: f64 = 420.0;
 /// Height of a line plot.
-const HEIGHT: f64 = 300.0;
+const HEIGHT: f64 = 270.0;
 /// Height of text, and the mean width of a character of it.
 const TEXT: f64 = 12.0;
 const CHARACTER: f64 = 6.6;
@@ -42,7 +42,7 @@ pub(super) fn swatch(plot: &Plot, index: usize) -> String {
             let _ =
                 write!(text, "<rect class=\"bar {}\" x=\"2\" y=\"1\" width=\"20\" height=\"10\"/>", class(plot, index));
         }
-        (PlotKind::Bars, true) => text += "<path class=\"line predicted\" d=\"M12 0V12\"/>",
+        (PlotKind::Bars, true) => text += "<path class=\"mark\" d=\"M12 0V12\"/>",
         (PlotKind::Line, predicted) => {
             let _ = write!(text, "<path class=\"line {}\" d=\"M0 6H24\"/>", class(plot, index));
             if !predicted {
@@ -89,17 +89,24 @@ struct Scale {
 }
 
 impl Scale {
-    /// From 0, or the smallest value if `from_zero` is not set, to the largest; both ends moved out to a tick.
-    fn new(log2: bool, from_zero: bool, values: impl Iterator<Item = f64>, [from, to]: [f64; 2]) -> Self {
+    /// For values that are lengths: from 0, or a power of two, to the tick above the largest.
+    fn of_lengths(log2: bool, values: impl Iterator<Item = f64>, ends: [f64; 2]) -> Self {
+        let mut scale = Self::of_places(log2, values.chain((!log2).then_some(0.0)), ends);
+        // A hair below a tick is drawn a hair below it, rather than with half of the picture empty.
+        let hair = 0.03;
+        scale.low = (scale.low / scale.step + hair).floor() * scale.step;
+        scale.high = (scale.high / scale.step - hair).ceil() * scale.step;
+        scale
+    }
+
+    /// For values that are places: from the smallest to the largest.
+    fn of_places(log2: bool, values: impl Iterator<Item = f64>, [from, to]: [f64; 2]) -> Self {
         let values = values.filter(|value| value.is_finite() && (!log2 || *value > 0.0));
         let map = |value: f64| if log2 { value.log2() } else { value };
         let (mut low, mut high) =
             values.map(map).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
         if low > high {
             (low, high) = (0.0, 1.0);
-        }
-        if from_zero && !log2 {
-            (low, high) = (low.min(0.0), high.max(0.0));
         }
         if low == high {
             high += low.abs().max(1.0);
@@ -117,7 +124,7 @@ impl Scale {
             let power = 10f64.powf(rough.log10().floor());
             [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|step| *step >= rough).unwrap_or(10.0 * power)
         };
-        Self { log2, low: (low / step).floor() * step, high: (high / step).ceil() * step, from, to, step }
+        Self { log2, low, high, from, to, step }
     }
 
     /// The place of a value; `None` for one that this axis cannot show.
@@ -128,22 +135,23 @@ impl Scale {
 
     /// Places and labels.
     fn ticks(&self) -> Vec<(f64, String)> {
-        let count = ((self.high - self.low) / self.step).round() as u32;
+        let (first, last) = ((self.low / self.step).ceil(), (self.high / self.step).floor());
+        let count = (last - first).max(0.0) as u32;
         (0..=count)
             .map(|i| {
-                let value = self.low + f64::from(i) * self.step;
-                let place = self.from + f64::from(i) / f64::from(count) * (self.to - self.from);
-                let label = if self.log2 { power_label(value) } else { tick_label(value, self.step) };
+                let value = (first + f64::from(i)) * self.step;
+                let place = self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from);
+                let label = if self.log2 { power_label(value, last * self.step) } else { tick_label(value, self.step) };
                 (place, label)
             })
             .collect()
     }
 }
 
-/// 2 to the power of `exponent`: in full up to 1,024, above and below as a power.
-fn power_label(exponent: f64) -> String {
-    if (-3.0..=10.0).contains(&exponent) {
-        return number(exponent.exp2());
+/// 2 to the power of `exponent` on an axis that ends at the power `last`: as a power where the axis has large numbers.
+fn power_label(exponent: f64, last: f64) -> String {
+    if (-4.0..=16.0).contains(&exponent) && last <= 16.0 {
+        return if exponent < 0.0 { exponent.exp2().to_string() } else { number(exponent.exp2()) };
     }
     let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let power = format!("{exponent:.0}");
@@ -213,12 +221,12 @@ fn fit(label: &str, width: f64) -> String {
 
 fn lines(plot: &Plot) -> String {
     let (top, bottom) = (2.2 * TEXT, HEIGHT - 3.6 * TEXT);
-    let y = Scale::new(plot.y.log2, true, points(&plot.series, 1), [bottom, top]);
+    let y = Scale::of_lengths(plot.y.log2, points(&plot.series, 1), [bottom, top]);
     let y_ticks = y.ticks();
     let widest = y_ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
     let left = 10.0 + CHARACTER * widest as f64;
     let right = WIDTH - 16.0;
-    let x = Scale::new(plot.x.log2, false, points(&plot.series, 0), [left, right]);
+    let x = Scale::of_places(plot.x.log2, points(&plot.series, 0), [left, right]);
     let mut svg = text("label", 2.0, TEXT, "start", &fit(&axis_label(&plot.y), WIDTH));
     for (place, label) in &y_ticks {
         let _ = write!(svg, "<path class=\"grid\" d=\"M{left:.1} {place:.1}H{right:.1}\"/>");
@@ -269,7 +277,7 @@ fn bars(plot: &Plot) -> (String, f64) {
     let height = (bottom + 3.4 * TEXT).ceil();
     let labels = points(&plot.series, 1).map(|y| number(y).chars().count()).max().unwrap_or(0);
     let right = WIDTH - 10.0 - CHARACTER * labels.min(14) as f64;
-    let scale = Scale::new(plot.y.log2, true, points(&plot.series, 1), [left, right]);
+    let scale = Scale::of_lengths(plot.y.log2, points(&plot.series, 1), [left, right]);
     let mut svg = String::new();
     for (place, label) in scale.ticks() {
         let _ = write!(svg, "<path class=\"grid\" d=\"M{place:.1} {top:.1}V{bottom:.1}\"/>");
@@ -284,6 +292,10 @@ fn bars(plot: &Plot) -> (String, f64) {
         svg += &text("name", left, band + 1.2 * TEXT, "start", &fit(&name, WIDTH - 8.0));
         let value =
             |series: &Series| series.points.iter().find(|point| point[0] == category as f64).map(|point| point[1]);
+        let (from, to) = (band + 1.5 * TEXT, band + bands - GAP);
+        let _ = write!(svg, "<path class=\"axis\" d=\"M{zero:.1} {from:.1}V{to:.1}\"/>");
+        let predicted = plot.series.iter().filter(|series| series.predicted);
+        let marks: Vec<f64> = predicted.filter_map(|series| scale.place(value(series)?)).collect();
         for (line, &index) in measured.iter().enumerate() {
             let Some((value, end)) = value(&plot.series[index]).and_then(|y| Some((y, scale.place(y)?))) else {
                 continue;
@@ -297,16 +309,17 @@ fn bars(plot: &Plot) -> (String, f64) {
                 y + 1.0,
                 BAR - 2.0
             );
-            svg += &text("value", zero.max(end) + 4.0, y + 0.5 * BAR + 0.35 * TEXT, "start", &number(value));
+            let label = number(value);
+            // Beyond a mark that would cross the label.
+            let from = zero.max(end);
+            let crossed = from - 2.0..from + 6.0 + CHARACTER * label.chars().count() as f64;
+            let from = marks.iter().filter(|mark| crossed.contains(mark)).fold(from, |from, mark| from.max(*mark));
+            svg += &text("value", from + 4.0, y + 0.5 * BAR + 0.35 * TEXT, "start", &label);
         }
-        for series in plot.series.iter().filter(|series| series.predicted) {
-            if let Some(place) = value(series).and_then(|y| scale.place(y)) {
-                let (from, to) = (band + 1.5 * TEXT - 1.0, band + bands - GAP + 1.0);
-                let _ = write!(svg, "<path class=\"line predicted\" d=\"M{place:.1} {from:.1}V{to:.1}\"/>");
-            }
+        for mark in &marks {
+            let _ = write!(svg, "<path class=\"mark\" d=\"M{mark:.1} {from:.1}V{to:.1}\"/>");
         }
     }
-    let _ = write!(svg, "<path class=\"axis\" d=\"M{zero:.1} {top:.1}V{bottom:.1}\"/>");
     (svg, height)
 }
 
@@ -404,17 +417,17 @@ mod tests {
 
     #[test]
     fn values_lie_where_the_axis_says() {
-        let linear = Scale::new(false, true, [0.0, 4_523.0].into_iter(), [0.0, 500.0]);
+        let linear = Scale::of_lengths(false, [0.0, 4_523.0].into_iter(), [0.0, 500.0]);
         assert_eq!((linear.low, linear.high, linear.step), (0.0, 5_000.0, 1_000.0));
         assert_eq!(linear.place(2_500.0), Some(250.0));
         assert_eq!(linear.ticks()[1], (100.0, "1,000".into()));
-        let log = Scale::new(true, true, [1.0, 32.0].into_iter(), [300.0, 0.0]);
+        let log = Scale::of_lengths(true, [0.997, 1.0, 32.0].into_iter(), [300.0, 0.0]);
         assert_eq!(log.place(1.0), Some(300.0));
         assert_eq!(log.place(2.0), Some(240.0));
         assert_eq!(log.place(0.0), None);
         let labels: Vec<_> = log.ticks().into_iter().map(|(_, label)| label).collect();
         assert_eq!(labels, ["1", "2", "4", "8", "16", "32"]);
-        let sizes = Scale::new(true, false, [1024.0, 268_435_456.0].into_iter(), [0.0, 1.0]);
+        let sizes = Scale::of_places(true, [1024.0, 268_435_456.0].into_iter(), [0.0, 1.0]);
         assert!(sizes.ticks().iter().any(|(_, label)| label == "2²⁰"), "{:?}", sizes.ticks());
     }
 

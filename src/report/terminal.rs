@@ -97,7 +97,7 @@ pub fn comparison(comparison: &RecordComparison) -> String {
         .iter()
         .map(|change| (comparison.count(*change), change.word()))
         .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
+        .map(|(count, word)| format!("{word} {count}"))
         .collect();
     let mut text = facts(&[
         ("before", &run(&comparison.before)),
@@ -127,7 +127,7 @@ pub fn comparison(comparison: &RecordComparison) -> String {
 
 /// How far the reference kernel moved, in words.
 pub(super) fn drift(ratio: f64) -> String {
-    format!("moved by {} % from start to end", number((ratio - 1.0).abs() * 100.0))
+    format!("moved by {:.1} % from start to end", (ratio - 1.0).abs() * 100.0)
 }
 
 fn verdict_counts(record: &Record) -> String {
@@ -135,7 +135,7 @@ fn verdict_counts(record: &Record) -> String {
         .iter()
         .map(|verdict| (record.experiments.iter().filter(|e| e.verdict == *verdict).count(), verdict.word()))
         .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
+        .map(|(count, word)| format!("{word} {count}"))
         .collect();
     if counts.is_empty() { "none".into() } else { counts.join(", ") }
 }
@@ -180,7 +180,7 @@ mod tests {
         let text = summary(&record);
         fits(&text);
         assert!(text.starts_with("NVIDIA H200 (vulkan, discrete GPU)\n"), "{text}");
-        assert!(text.contains("3 holds, 1 differs, 1 ambiguous, 1 not measurable"), "{text}");
+        assert!(text.contains("holds 3, differs 1, ambiguous 1, not measurable 1"), "{text}");
         assert!(text.contains("32 counted, 32 reported"));
         assert!(text.contains("2026-11-30 23:59 UTC"));
         for experiment in &record.experiments {
@@ -200,7 +200,7 @@ mod tests {
         assert!(text.contains("k=32"), "{text}");
         assert!(text.contains("31.9"), "{text}");
         assert!(text.contains("32 (30.4 to 33.6)"), "{text}");
-        assert!(text.contains("moved by 0.200 % from start to end"), "{text}");
+        assert!(text.contains("moved by 0.2 % from start to end"), "{text}");
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
         after.experiments[1].rows[0].value *= 1.2;
         let text = comparison(&compare_records(&before, &after));
         fits(&text);
-        assert!(text.contains("1 slower"), "{text}");
+        assert!(text.contains("slower 1"), "{text}");
         assert!(
             text.lines().any(|line| line.contains("k-way") && line.contains("1.20") && line.ends_with("slower")),
             "{text}"
