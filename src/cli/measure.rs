@@ -36,10 +36,12 @@ pub(super) struct MeasureArgs {
     html: Option<PathBuf>,
 }
 
+type Render = fn(&Record) -> String;
+
 /// A view of the record, and where it goes.
 struct View {
     to: Destination,
-    render: fn(&Record) -> String,
+    render: Render,
 }
 
 pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
@@ -85,7 +87,7 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
 impl MeasureArgs {
     /// Opens the files.
     fn views(&self) -> Result<Vec<View>> {
-        let wanted: [(_, fn(&Record) -> String); 3] =
+        let wanted: [(_, Render); 3] =
             [(&self.json, report::json::write), (&self.csv, report::csv::write), (&self.html, report::html::write)];
         let mut views = Vec::new();
         let mut paths = Vec::new();
