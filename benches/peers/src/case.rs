@@ -213,3 +213,38 @@ pub(crate) fn read(gpu: &Gpu, buffer: &wgpu::Buffer, offset: u64, bytes: u64) ->
     receiver.try_recv()??;
     Ok(staging.get_mapped_range(..)?.to_vec())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_right_results_pass() {
+        let Ok(gpu) = Gpu::open() else { return eprintln!("skipped: no adapter") };
+        let case = Case::<u32>::new(&gpu, 5_000).expect("a small case fits");
+        let short = Case::<u32> { items: 4_999, ..Case::new(&gpu, 5_000).expect("a small case fits") };
+        for primitive in Primitive::ALL {
+            for keep in [Keep::High, Keep::Odd] {
+                let call = case.ours(primitive, keep, None).expect("the plan is built");
+                let mut encode = |encoder: &mut wgpu::CommandEncoder| {
+                    call.encode(encoder);
+                    Ok(())
+                };
+                case.verify(primitive, keep, &mut encode).expect("the result is right");
+                assert!(case.verify(primitive, keep, &mut |_| Ok(())).is_err(), "{primitive:?} that does nothing");
+                // The last item left out: of a selection only where it is one that is kept.
+                let missing = short.ours(primitive, keep, None).expect("the plan is built");
+                let mut encode = |encoder: &mut wgpu::CommandEncoder| {
+                    missing.encode(encoder);
+                    encoder.copy_buffer_to_buffer(&short.output, 0, &case.output, 0, 4 * 5_000);
+                    encoder.copy_buffer_to_buffer(&short.single, 0, &case.single, 0, 16);
+                    Ok(())
+                };
+                let last = u32::at(4_999);
+                let kept = if keep == Keep::High { last.is_high() } else { last % 2 == 1 };
+                let right = primitive == Primitive::Select && !kept;
+                assert_eq!(case.verify(primitive, keep, &mut encode).is_ok(), right, "{primitive:?} of one item less");
+            }
+        }
+    }
+}
