@@ -114,3 +114,27 @@ impl Checksum {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksums_of_right_results_are_as_expected() {
+        let Ok(gpu) = wavelane::Gpu::open() else { return eprintln!("skipped: no adapter") };
+        let case = Case::<u32>::new(&gpu, 5_000).expect("a small case fits");
+        let summer = Reduce::<u32>::new(&gpu, op::Add).expect("the plan is built");
+        for primitive in Primitive::ALL {
+            let call = case.ours(primitive, Keep::High, None).expect("the plan is built");
+            let expected = Checksum::expected(&case, primitive);
+            let found = Checksum::of(&case, primitive, &call, &summer, expected.items).expect("the device works");
+            assert_eq!(found, expected, "{primitive:?}");
+        }
+    }
+
+    #[test]
+    fn small_inputs_leave_out_equal_dispatches() {
+        assert_eq!(tunings(1 << 28).count(), 120);
+        assert_eq!(tunings(1 << 10).count(), 20);
+    }
+}
