@@ -21,7 +21,7 @@ pub use requirements::{Requirements, requirements};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::primitive::Binding;
-use crate::shader::{Checks, trusted};
+use crate::shader::{Assembled, Checks, trusted};
 
 /// How subgroup operations are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -305,6 +305,28 @@ impl Gpu {
     /// Whether the adapter is a driver that runs on the CPU (lavapipe, SwiftShader, WARP).
     pub fn is_cpu(&self) -> bool {
         self.shared.info.device_type == wgpu::DeviceType::Cpu
+    }
+
+    /// Builds the pipeline of one entry point of a caller's kernel: of [`Library::with_kernel`], which validated it.
+    /// Kept: the same kernel and entry point give the same pipeline.
+    ///
+    /// Bind group layouts are derived from the text ([`get_bind_group_layout`](wgpu::ComputePipeline)). wgpu's run-time
+    /// checks stay in. Workgroup memory is not zeroed: the building blocks initialise what they read, and so must the
+    /// kernel. A program that wants it otherwise builds its own pipeline from [`Assembled::text`].
+    ///
+    /// [`Library::with_kernel`]: crate::shader::Library::with_kernel
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] where the kernel has no such entry point; [`ErrorKind::Internal`] where wgpu
+    /// refuses what naga accepted.
+    pub fn compute_pipeline(&self, kernel: &Assembled, entry: &str) -> Result<wgpu::ComputePipeline> {
+        let (module, _) = kernel.validate()?;
+        if !module.entry_points.iter().any(|point| point.name == entry) {
+            let names: Vec<_> = module.entry_points.iter().map(|point| point.name.as_str()).collect();
+            let names = if names.is_empty() { "none".into() } else { names.join(", ") };
+            return Err(Error::argument(format!("the kernel has no entry point '{entry}'; it has {names}")));
+        }
+        self.pipeline(entry, kernel.text(), entry, Checks::Checked)
     }
 
     /// Builds a compute pipeline from WGSL text, with the bind group layout derived from the text, and keeps it: the
