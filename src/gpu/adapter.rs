@@ -128,8 +128,12 @@ impl Adapters {
         descriptor.backends = backends;
         // The validation of indirect arguments costs a dispatch of its own; this crate writes its own arguments.
         descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
-        let instance = wgpu::Instance::new(descriptor);
-        Self { list: pollster::block_on(instance.enumerate_adapters(backends)), backends }
+        // wgpu panics when it is asked for an instance in a program that has no backend.
+        let list = match wgpu::Instance::enabled_backend_features().is_empty() {
+            true => Vec::new(),
+            false => pollster::block_on(wgpu::Instance::new(descriptor).enumerate_adapters(backends)),
+        };
+        Self { list, backends }
     }
 
     /// The adapters.
@@ -184,15 +188,26 @@ impl Adapters {
     }
 
     fn none(&self) -> Error {
-        Error::new(
-            ErrorKind::NoAdapter,
+        let built = wgpu::Instance::enabled_backend_features();
+        let looked = names(self.backends & built);
+        let message = if built.is_empty() {
+            "this program was built without a GPU backend: enable wgpu's feature vulkan, metal or dx12".into()
+        } else if looked.is_empty() {
+            format!("no GPU adapter: {} was asked for, this program has {}", names(self.backends), names(built))
+        } else {
             format!(
-                "no GPU adapter was found ({:?}); install a Vulkan driver for the GPU, or a CPU driver \
-                 (Debian, Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)",
-                self.backends
-            ),
-        )
+                "no GPU adapter was found by {looked}; install a driver for the GPU, or a CPU driver (Debian, Ubuntu: \
+                 apt-get install mesa-vulkan-drivers libvulkan1)"
+            )
+        };
+        Error::new(ErrorKind::NoAdapter, message)
     }
+}
+
+/// `vulkan, gl`
+fn names(backends: wgpu::Backends) -> String {
+    let names: Vec<_> = backends.iter_names().map(|(name, _)| name.to_lowercase()).collect();
+    names.join(", ")
 }
 
 fn rank(kind: wgpu::DeviceType) -> u32 {
