@@ -167,3 +167,38 @@ impl<T> Future for Receiver<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader;
+
+    #[test]
+    fn what_is_uploaded_comes_back() {
+        let Ok(gpu) = Gpu::open() else { return eprintln!("skipped: no adapter") };
+        let copied = wgpu::BufferUsages::COPY_SRC;
+        let buffer = gpu.upload(&[1u32, 2, 3, 4, 5], copied).expect("five words fit");
+        assert_eq!(gpu.download::<u32>(buffer.slice(..)).expect("a whole buffer"), [1, 2, 3, 4, 5]);
+        assert_eq!(gpu.download::<[u32; 2]>(buffer.slice(4..)).expect("two pairs"), [[2, 3], [4, 5]]);
+        let refused = |range, part: &str| {
+            let error = gpu.download::<[u32; 2]>(range).expect_err(part);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(part), "{error}");
+        };
+        refused(buffer.slice(..), "20 bytes, which is no whole number of vec2<u32> of 8 bytes");
+        refused(buffer.slice(2..10), "byte 2");
+        let write_only = gpu.upload(&[0u32; 2], wgpu::BufferUsages::STORAGE).expect("two words fit");
+        refused(write_only.slice(..), "COPY_SRC");
+        assert_eq!(gpu.upload::<u32>(&[], copied).expect("nothing fits").size(), 4);
+    }
+
+    #[test]
+    fn an_entry_point_that_is_not_there_is_named() {
+        let Ok(gpu) = Gpu::open() else { return eprintln!("skipped: no adapter") };
+        let kernel = "@compute @workgroup_size(WORKGROUP) fn here(place: Place) { sg_begin(place); }";
+        let kernel = shader::library(&gpu, 32, &[]).and_then(|l| l.with_kernel("here.wgsl", kernel)).expect("valid");
+        assert!(gpu.compute_pipeline(&kernel, "here").is_ok());
+        let error = gpu.compute_pipeline(&kernel, "there").expect_err("it has another name");
+        assert!(error.to_string().contains("no entry point 'there'; it has here"), "{error}");
+    }
+}
