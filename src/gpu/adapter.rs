@@ -55,7 +55,8 @@ impl GpuOptions {
         self
     }
 
-    /// How long a blocking call waits for the device before it fails with [`ErrorKind::Timeout`].
+    /// How long a blocking call waits for the device before it fails with [`ErrorKind::Timeout`]:
+    /// [`Gpu::DEFAULT_TIMEOUT`] unless said here.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -77,7 +78,12 @@ impl GpuOptions {
         self.open_adapter(adapter)
     }
 
-    /// Opens this adapter with these options (the choice of adapter and backend aside).
+    /// Opens this adapter with these options (the choice of adapter and backend aside). Blocks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoDevice`] where the adapter refuses, [`ErrorKind::LimitTooSmall`] where the device is below what any
+    /// path needs, [`ErrorKind::MissingFeature`] and [`ErrorKind::InvalidArgument`] for a [`path`](Self::path) that it
+    /// cannot take, and what the probe kernel meets ([`ErrorKind::Timeout`], [`ErrorKind::DeviceLost`]).
     pub fn open_adapter(&self, adapter: &wgpu::Adapter) -> Result<Gpu> {
         let info = adapter.get_info();
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
@@ -121,7 +127,8 @@ pub struct Adapters {
 }
 
 impl Adapters {
-    /// Looks for adapters on these backends; with none given, on those of `WGPU_BACKEND`, or on all.
+    /// Looks for adapters on these backends; with none given, on those of `WGPU_BACKEND`, or on all. Blocks while the
+    /// drivers load. Empty where there is none, also in a program without a backend.
     pub fn find(backends: Option<wgpu::Backends>) -> Self {
         let backends = backends.or_else(wgpu::Backends::from_env).unwrap_or(wgpu::Backends::all());
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
@@ -160,7 +167,10 @@ impl Adapters {
         self.list.iter().min_by_key(|adapter| rank(adapter.get_info().device_type)).ok_or_else(|| self.none())
     }
 
-    /// The adapter with this index, or the best one whose name contains `wish`.
+    /// The adapter with this index, or the best one whose name contains `wish` (case does not matter).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoAdapter`], naming the adapters that there are.
     pub fn choose(&self, wish: &str) -> Result<&wgpu::Adapter> {
         if self.list.is_empty() {
             return Err(self.none());

@@ -118,7 +118,8 @@ impl Gpu {
     /// How long the blocking calls wait for the device unless [`GpuOptions::timeout`] says otherwise.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
-    /// Opens the best adapter: a discrete GPU before an integrated one, before a virtual one, before a CPU driver.
+    /// Opens the best adapter: a discrete GPU before an integrated one, before a virtual one, before a CPU driver. The
+    /// device gets all of the adapter's limits, and the features of [`requirements`].
     ///
     /// `WGPU_BACKEND` and `WGPU_ADAPTER_NAME` narrow the choice. Blocks; takes about 0.2 s, most of it the driver's.
     ///
@@ -136,8 +137,8 @@ impl Gpu {
     /// Uses a device that the program already has, and counts its lanes with a small kernel on `queue`.
     ///
     /// Merge [`requirements`] into the device request first; what the device was not given is not used (without
-    /// `SUBGROUP` the emulated path is taken). Async because the probe's result must be read back: on native it needs
-    /// somebody to poll the device, which this call does itself.
+    /// `SUBGROUP` the emulated path is taken). Async in form only: it polls the device itself until the probe's result is
+    /// there, some milliseconds, and holds its thread meanwhile.
     ///
     /// # Errors
     /// [`ErrorKind::LimitTooSmall`] where the device is below what any path needs, [`ErrorKind::Timeout`] or
@@ -148,7 +149,10 @@ impl Gpu {
     }
 
     /// As [`from_device`](Self::from_device), with a [`Probe`] saved earlier from the same adapter and driver: runs
-    /// nothing.
+    /// nothing. A probe of another adapter or driver version gives wrong results; nobody checks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitTooSmall`] where the device is below what any path needs.
     pub fn with_probe(
         adapter: &wgpu::Adapter,
         device: &wgpu::Device,
