@@ -19,7 +19,7 @@
 //! | --- | --- | --- | --- |
 //! | count | exact | exact | nothing is uncertain in a count |
 //! | time ratio, [`TIME`] | 5 % | 15 % | on the H200 slopes lay within 1 % of the model and plain ratios 1 to 2.5 % below it (the pass around them); lavapipe lay 1 to 11 % off, with its worker threads sharing cores with other programs. Either leaves a factor of 2 far outside |
-//! | 'costs nothing', [`FREE`] | 3 % | 10 % | the H200 lay within 0.4 %, lavapipe within 4 %; anything that does cost shows as 25 % or more |
+//! | 'costs nothing', [`FREE`] | 3 % | 15 % | the H200 lay within 0.4 %; lavapipe within 4 %, and 7 to 11 % above a kernel without any branch, which needs no mask. Anything that does cost shows as 25 % or more |
 //! | data-dependent work, [`DATA`] | 10 % | 20 % | random lengths leave tails in the last subgroups, and a gather adds memory traffic to the arithmetic: 3 % on the H200, 5 to 10 % on lavapipe |
 
 use crate::report::{Prediction, Verdict};
@@ -43,7 +43,7 @@ pub struct Tolerance {
 /// Ratios of times bound by arithmetic; see the [module](self) for the sizes.
 pub const TIME: Tolerance = Tolerance { gpu: 0.05, cpu: 0.15 };
 /// Ratios that should be 1, because something costs nothing.
-pub const FREE: Tolerance = Tolerance { gpu: 0.03, cpu: 0.10 };
+pub const FREE: Tolerance = Tolerance { gpu: 0.03, cpu: 0.15 };
 /// Ratios of times of work that depends on data.
 pub const DATA: Tolerance = Tolerance { gpu: 0.10, cpu: 0.20 };
 
@@ -302,7 +302,7 @@ mod tests {
         let longest = |acts: &[u32]| f64::from(acts.iter().copied().max().unwrap_or(0));
         for lanes in [4, 8, 32] {
             for spacing in [1, 2, 4, 8, 32, 64, 256] {
-                let trips = |index: u32| if index % spacing == 0 { 1000 } else { 10 };
+                let trips = |index: u32| if index.is_multiple_of(spacing) { 1000 } else { 10 };
                 let counted = mean_over_subgroups(lanes, trips, longest) / 1000.0;
                 assert_close(gpu(lanes).spaced_loops(spacing, 1000, 10), counted, "spaced");
             }
@@ -318,8 +318,7 @@ mod tests {
         for lanes in [4, 8] {
             for choices in [2, 4] {
                 // One choice of `choices` is work. In place, a subgroup with any work is issued; dense, a share of one.
-                let issued =
-                    mean(every_choice(lanes, choices).map(|acts| f64::from(u8::from(acts.iter().any(|a| *a == 0)))));
+                let issued = mean(every_choice(lanes, choices).map(|acts| f64::from(u8::from(acts.contains(&0)))));
                 let share = 1.0 / f64::from(choices);
                 assert_close(gpu(lanes).compaction_gain(share), issued / share, "gain");
             }

@@ -149,16 +149,13 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let (time, busy) = halved.map_or_else(Default::default, |row| (row.against_model(), 100.0 / row.value.max(1.0)));
     let counted = match &counts {
         Some(counts) => format!(
-            "Of {} subgroups of {lanes} lanes, {} were divided by a branch that a random half of the data takes, and {} \
-             were not. ",
-            counts.subgroups,
-            counts.mixed,
-            counts.subgroups - counts.mixed
+            "A branch that a random half of the data takes divides {} of {} subgroups of {lanes} lanes. ",
+            counts.mixed, counts.subgroups
         ),
         None => format!("Subgroups could not be counted: {}. ", bench.gpu.probe().reason()),
     };
     let finding = format!(
-        "{counted}It takes {time} times one arm, so {busy:.0} % of the issued lanes do work. With the same data sorted \
+        "{counted}The branch takes {time} times one arm, so {busy:.0} % of the issued lanes do work. With the same data sorted \
          first it takes {:.2} times.",
         sorted.value
     );

@@ -12,11 +12,12 @@ use crate::measure::{Samples, slope};
 pub(super) const MAX_TRIPS: u32 = 16_384;
 
 /// The trip count at which the dispatch that `launch` makes takes long enough for its time to be much more than the
-/// pass around it: on a GPU some 400 us, where pass and timestamps cost 5; on a CPU driver 3 ms.
+/// pass around it: on a GPU some 400 us, where pass and timestamps cost 5; on a CPU driver 6 ms, which is several time
+/// slices of the threads that share its cores.
 ///
 /// Told from wall-clock times of doubled trip counts, less the time of a single trip.
 pub(super) fn calibrate(bench: &Bench<'_>, launch: impl Fn(u32) -> Result<Launch>) -> Result<u32> {
-    let target = if bench.gpu.is_cpu() { Duration::from_millis(3) } else { Duration::from_micros(400) };
+    let target = if bench.gpu.is_cpu() { Duration::from_millis(6) } else { Duration::from_micros(400) };
     let wall = |trips: u32| -> Result<Duration> {
         let launch = launch(trips)?;
         let mut shortest = Duration::MAX;

@@ -33,7 +33,7 @@ struct Loops {
 impl Loops {
     /// One in `spacing` invocations loops `long` times.
     fn spaced(spacing: u32, long: u32) -> Self {
-        Self { spacing, random: false, long, short: (long / LONGER).max(1) }
+        Self { spacing, random: false, long, short: (long / LONGER).max(2) }
     }
 
     /// Each invocation loops a random number of times, from 1 to `long`.
