@@ -81,6 +81,11 @@ fn match_any(x: u32, source: u32) -> u32 {
   return x ^ folded(sg_match_any_u32(x & 7u));
 }
 
+// For keys of which only the lowest bits can differ: a ballot for each of those.
+fn match_5_bits(x: u32, source: u32) -> u32 {
+  return x ^ folded(sg_match_bits(x & 7u, 5u));
+}
+
 fn reduce(x: u32, source: u32) -> u32 {
   return sg_reduce_add_u32(x);
 }

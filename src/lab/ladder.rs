@@ -22,13 +22,15 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// A rung: an entry point of ladder.wgsl, and how many items one atomic addition stands for.
+/// A rung: an entry point of ladder.wgsl.
 struct Rung {
     name: &'static str,
     entry: &'static str,
     grid: Grid,
     /// Whether the rung is judged by its subgroup operations, which it may have to emulate.
     subgroups: bool,
+    /// Where the rung is there to make fewer atomic additions than the one below: their share, of lanes and workgroup.
+    atomics: Option<fn(u32, u32) -> f64>,
 }
 
 /// How a rung spreads over the items.
@@ -42,12 +44,36 @@ enum Grid {
 
 /// In the order of fewer and fewer atomics to one address, then of more and more bytes in flight.
 const RUNGS: [Rung; 6] = [
-    Rung { name: "one atomic an item", entry: "item_atomics", grid: Grid::Items(1), subgroups: false },
-    Rung { name: "one atomic a subgroup", entry: "subgroup_atomics", grid: Grid::Items(1), subgroups: true },
-    Rung { name: "workgroup tree in memory", entry: "workgroup_tree", grid: Grid::Items(1), subgroups: false },
-    Rung { name: "subgroups, then workgroup", entry: "subgroups_workgroup", grid: Grid::Items(1), subgroups: true },
-    Rung { name: "8 vec4 a lane", entry: "vectors_8", grid: Grid::Items(32), subgroups: true },
-    Rung { name: "grid stride, 4 vec4 in flight", entry: "grid_stride", grid: Grid::Stride, subgroups: true },
+    Rung { name: "one atomic an item", entry: "item_atomics", grid: Grid::Items(1), subgroups: false, atomics: None },
+    Rung {
+        name: "one atomic a subgroup",
+        entry: "subgroup_atomics",
+        grid: Grid::Items(1),
+        subgroups: true,
+        atomics: Some(|lanes, _| 1.0 / f64::from(lanes)),
+    },
+    Rung {
+        name: "workgroup tree in memory",
+        entry: "workgroup_tree",
+        grid: Grid::Items(1),
+        subgroups: false,
+        atomics: Some(|lanes, workgroup| f64::from(lanes) / f64::from(workgroup)),
+    },
+    Rung {
+        name: "subgroups, then workgroup",
+        entry: "subgroups_workgroup",
+        grid: Grid::Items(1),
+        subgroups: true,
+        atomics: None,
+    },
+    Rung { name: "8 vec4 a lane", entry: "vectors_8", grid: Grid::Items(32), subgroups: true, atomics: None },
+    Rung {
+        name: "grid stride, 4 vec4 in flight",
+        entry: "grid_stride",
+        grid: Grid::Stride,
+        subgroups: true,
+        atomics: None,
+    },
 ];
 const PLAN: &str = "the library's plan";
 
@@ -247,6 +273,9 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
                 let cell = format!("2^{power} items, {}", ceilings.read.kernel);
                 let (bytes, samples) = (ceilings.read.bytes as f64, &ceilings.read.samples);
                 rows.push(Row::rate(cell, "read ceiling", Unit::GbPerS, bytes, samples));
+                let cell = format!("2^{power} items, {}", ceilings.copy.kernel);
+                let (bytes, samples) = (ceilings.copy.bytes as f64, &ceilings.copy.samples);
+                rows.push(Row::rate(cell, "copy ceiling", Unit::GbPerS, bytes, samples));
                 Some(ceilings.read.gb_per_s())
             }
             Err(error) if error.kind() == ErrorKind::OutOfMemory => None,
@@ -283,7 +312,11 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         let cell = format!("2^{} items, {} over {}", largest.power, RUNGS[rung].name, RUNGS[rung - 1].name);
         let [above, below] = [&largest.times[rung], &largest.times[rung - 1]];
         let row = Row::ratio(cell, "time ratio", &above.ns, &below.ns, above.clock);
-        rows.push(row.predicted(model.no_slower()).on(path_of(rung)));
+        let prediction = match RUNGS[rung].atomics {
+            Some(share) => model.fewer_atomics(share(model.lanes, ladder.workgroup)),
+            None => model.no_slower(),
+        };
+        rows.push(row.predicted(prediction).on(path_of(rung)));
     }
     let control = control_row.map(|row| {
         control("one atomic an item, judged as if it were the library's plan", &row, model.reaches_ceiling())
@@ -299,8 +332,9 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     }
     Ok(Outcome {
         prediction: format!(
-            "At the largest size no rung is slower than the one below it: one atomic for each item, for each subgroup of \
-             {} items, for each workgroup of {} items; then 16-byte loads, several in flight.{}",
+            "At the largest size, fewer atomic additions to one address take less time: one for each item, for each \
+             subgroup of {} items, for each workgroup of {} items. From there on no rung is slower than the one below \
+             it: sums by subgroups instead of memory, then 16-byte loads, several in flight.{}",
             model.lanes,
             ladder.workgroup,
             if model.cpu { "" } else { " The library's plan reaches nine tenths of what reading alone reaches." }
@@ -338,7 +372,7 @@ fn finding(bench: &Bench<'_>, sizes: &[Size], largest: &Size) -> String {
         ));
     }
     let faster_below: Vec<_> = (1..RUNGS.len())
-        .filter(|rung| largest.gb_per_s(*rung) < 0.95 * largest.gb_per_s(rung - 1))
+        .filter(|rung| largest.gb_per_s(*rung) < 0.95 * largest.gb_per_s(*rung - 1))
         .map(|rung| format!("{} is slower than {}", RUNGS[rung].name, RUNGS[rung - 1].name))
         .collect();
     if !faster_below.is_empty() {

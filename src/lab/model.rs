@@ -64,6 +64,13 @@ impl Model {
         Prediction { low: 0.0, ..self.around(1.0, NO_SLOWER) }
     }
 
+    /// The time of a sum with this share of the atomic additions, over its time with all of them, where they wait for
+    /// one another at one address: no less than the share, and clearly less than 1.
+    pub fn fewer_atomics(&self, share: f64) -> Prediction {
+        let no_slower = self.no_slower();
+        Prediction { value: share.min(2.0 - no_slower.high), low: 0.0, high: 2.0 - no_slower.high }
+    }
+
     /// The throughput of a kernel that moves memory as fast as it goes, over the ceiling measured beside it.
     pub fn reaches_ceiling(&self) -> Prediction {
         Prediction { value: 1.0, low: 0.9, high: 1.25 }

@@ -231,6 +231,16 @@ pub(super) fn figure(value: f64) -> String {
     }
 }
 
+/// The value of a positive quantity in a sentence.
+pub(super) fn said(row: &Row) -> String {
+    match row.verdict {
+        // The noise of a difference can be larger than what is left.
+        _ if row.interval[0] <= 0.0 => "(too noisy to say)".into(),
+        Some(Verdict::NotMeasurable) => "(not measurable)".into(),
+        _ => figure(row.value),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,6 +289,9 @@ mod tests {
     fn figures_keep_three_digits() {
         let figures = [8412.6, 99.97, 16.04, 9.996, 1.0, 0.0584].map(figure);
         assert_eq!(figures, ["8413", "100", "16.0", "10.0", "1.00", "0.058"]);
+        let row = |figures: &[f64]| Row::derived("cell", "latency", Unit::Ns, figures.to_vec(), Clock::Gpu);
+        assert_eq!(said(&row(&[2.0, 2.0])), "2.00");
+        assert_eq!(said(&row(&[-1.0, 2.0])), "(too noisy to say)");
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(super) fn calibrate(bench: &Bench<'_>, launch: impl Fn(u32) -> Result<Launch
         Ok(shortest)
     };
     let overhead = wall(1)?;
-    let mut trips = 64;
+    let mut trips = 16;
     while trips < MAX_TRIPS && wall(trips)?.saturating_sub(overhead) < target {
         trips *= 2;
     }

@@ -3,7 +3,7 @@
 use super::exchange::{BUILT_IN_U32, Contest, Form, SERIAL_U32, TREE_U32, library};
 use super::kernel::CHECKS;
 use super::model::{Model, exactly};
-use super::outcome::{Outcome, axis, bars, control, figure, measured, overall};
+use super::outcome::{Outcome, axis, bars, control, measured, overall, said};
 use super::{Bench, Experiment};
 use crate::error::Result;
 use crate::gpu::{Gpu, SubgroupPath};
@@ -110,18 +110,19 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let timed = match times.missing() {
         Some(reason) => format!("Subgroup operations cannot be timed here: {reason}."),
         None => {
-            let ns = |form| figure(times.latency(form).value);
-            let rate = |form| figure(times.throughput(form).value);
+            let ns = |form| said(&times.latency(form));
+            let rate = |form| said(&times.throughput(form));
             format!(
                 "With one subgroup alone the serial sum takes {} ns, the tree {} ns and the built-in sum {} ns; the full \
                  device does {}, {} and {} x 10^9 lane-operations a second. Steps are not times: the loads of a serial \
-                 sum do not wait for each other, and a built-in sum may be one instruction of the hardware.",
+                 sum do not wait for each other, and a built-in sum may be one instruction of the hardware{}.",
                 ns(SERIAL),
                 ns(TREE),
                 ns(BUILT_IN),
                 rate(SERIAL),
                 rate(TREE),
                 rate(BUILT_IN),
+                if model.cpu { ", or, as on this CPU driver, a loop over the lanes" } else { "" },
             )
         }
     };

@@ -9,11 +9,11 @@ use self::contest::{Kernel, Load, Times, WORKGROUP};
 use self::oracle::{Divergence, Oracle};
 use self::table::{PRIMITIVES, Primitive};
 use super::model::{Model, exactly};
-use super::outcome::{Outcome, control, figure, overall};
+use super::outcome::{Outcome, control, overall, said};
 use super::{Bench, Experiment};
 use crate::error::Result;
 use crate::gpu::{Gpu, SubgroupPath};
-use crate::report::{Control, Row, Unit, Verdict};
+use crate::report::{Control, Row, Unit};
 
 pub(super) use self::contest::{Contest, library};
 pub(super) use self::table::{BUILT_IN_U32, Form, SERIAL_U32, TREE_U32};
@@ -164,12 +164,14 @@ impl Counted {
     fn row(&self) -> Row {
         Row::count(&self.cell, "values right", Unit::Count, self.right).predicted(exactly(self.values)).on(self.path)
     }
+}
 
-    fn control(&self) -> Control {
-        let row = Row::count(&self.cell, "values right", Unit::Count, self.right_if_moved);
-        let what = format!("{}: every lane taken for its neighbour, judged as if it were not", self.cell);
-        control(&what, &row, exactly(self.values))
-    }
+/// Every case once more, judged with a lane map that is wrong.
+fn wrong_map(counted: &[Counted]) -> Control {
+    let sum = |count: fn(&Counted) -> u32| counted.iter().map(count).sum::<u32>();
+    let row = Row::count("all cases", "values right", Unit::Count, sum(|counted| counted.right_if_moved));
+    let values = exactly(sum(|counted| counted.values));
+    control("every invocation taken for its neighbour, judged as if it were not", &row, values)
 }
 
 /// Counts right values in uniform control flow, through the library's blocks on the path of the device.
@@ -214,7 +216,6 @@ fn count_under_divergence(bench: &Bench<'_>, primitive: &Primitive) -> Result<Ve
 fn run(bench: &Bench<'_>, primitive: &Primitive) -> Result<Outcome> {
     let contest = Contest::new(bench, primitive.forms)?;
     let mut counted = count_in_uniform_flow(bench, primitive)?;
-    let control = counted.first().map(Counted::control);
     counted.extend(count_under_divergence(bench, primitive)?);
     bench.ready()?;
     let times = contest.times(bench)?;
@@ -250,7 +251,7 @@ fn run(bench: &Bench<'_>, primitive: &Primitive) -> Result<Outcome> {
         verdict: overall(&rows),
         plots: times.plots(),
         rows,
-        control,
+        control: Some(wrong_map(&counted)),
     })
 }
 
@@ -274,40 +275,43 @@ fn count_finding(counted: &[Counted]) -> String {
 /// What the times come to.
 fn time_finding(bench: &Bench<'_>, primitive: &Primitive, times: &Times<'_>) -> String {
     let memory = primitive.no_slower[0][1];
+    let ns = |form| said(&times.latency(form));
+    let rate = |form| said(&times.throughput(form));
     if let Some(reason) = times.missing() {
         return format!(
-            "Subgroup operations cannot be timed here: {reason}. Through workgroup memory it takes {} ns with 32 \
-             invocations alone, and the full device does {} x 10^9 lane-operations a second.",
-            figure(times.latency(memory).value),
-            figure(times.throughput(memory).value),
+            "Subgroup operations cannot be timed here: {reason}. Through workgroup memory, with its barriers, it takes {} \
+             ns with one subgroup's worth of lanes alone, and the full device does {} x 10^9 lane-operations a second.",
+            ns(memory),
+            rate(memory),
         );
     }
+    let [full, alone] = Load::ALL.map(|load| said(&times.ratio([memory, 0], load)));
     let mut finding = format!(
-        "{} takes {} ns, and the full device does {} x 10^9 lane-operations a second; through workgroup memory that \
-         is {} ns and {} x 10^9, {}.",
+        "{} takes {} ns, and the full device does {} x 10^9 lane-operations a second. Through workgroup memory, with its \
+         barriers, that is {} ns and {} x 10^9: the whole loop takes {alone} times as long with one subgroup alone, \
+         {full} times on the full device.",
         capital(primitive.noun),
-        figure(times.latency(0).value),
-        figure(times.throughput(0).value),
-        figure(times.latency(memory).value),
-        figure(times.throughput(memory).value),
-        over(times, [memory, 0]),
+        ns(0),
+        rate(0),
+        ns(memory),
+        rate(memory),
     );
     for &[chosen, other] in &primitive.no_slower[1..] {
         finding.push_str(&format!(
             " {} against {}: {} against {} x 10^9 lane-operations a second, {} against {} ns.",
             capital(primitive.forms[chosen].name),
             primitive.forms[other].name,
-            figure(times.throughput(chosen).value),
-            figure(times.throughput(other).value),
-            figure(times.latency(chosen).value),
-            figure(times.latency(other).value),
+            rate(chosen),
+            rate(other),
+            ns(chosen),
+            ns(other),
         ));
     }
     if bench.gpu.is_cpu() {
         finding.push_str(
             " Here a CPU's vector unit plays the subgroup: an exchange is a few instructions on one vector register, and a \
              barrier has the worker thread switch between the subgroups of a workgroup, which is most of what an \
-             exchange through memory costs.",
+             exchange through memory costs. Built-in sums go through the lanes one by one.",
         );
     }
     finding
@@ -317,14 +321,4 @@ fn capital(name: &str) -> String {
     let mut name = name.to_string();
     name[..1].make_ascii_uppercase();
     name
-}
-
-/// How much longer one form takes than another, alone and on the full device.
-fn over(times: &Times<'_>, pair: [usize; 2]) -> String {
-    let [full, alone] = Load::ALL.map(|load| times.ratio(pair, load));
-    let said = |row: &Row| match row.verdict {
-        Some(Verdict::NotMeasurable) => "an unknown number of".to_string(),
-        _ => figure(row.value),
-    };
-    format!("{} and {} times as long, loop and all", said(&alone), said(&full))
 }

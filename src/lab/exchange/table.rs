@@ -38,7 +38,8 @@ pub(in crate::lab) struct Form {
     pub(super) name: &'static str,
     pub(super) function: Function,
     pub(super) through: Through,
-    /// Iterations of loops inside one exchange, at most: a CPU driver ends them after 65,535 in all.
+    /// Iterations of loops inside one exchange, at most, with the one that ends each: a CPU driver silently leaves all
+    /// loops of an invocation after 65,535 in all.
     pub(super) iterations: u32,
 }
 
@@ -63,9 +64,9 @@ const fn subgroup(name: &'static str, function: Function) -> Form {
     Form { name, function, through: Through::Subgroup, iterations: 0 }
 }
 
-/// The same blocks, emulated: a handful of iterations at most, of a loop that clears votes.
+/// The same blocks, emulated: votes are cleared in a loop.
 const fn memory(function: Function) -> Form {
-    Form { name: MEMORY, function, through: Through::Memory, iterations: 1 }
+    Form { name: MEMORY, function, through: Through::Memory, iterations: 2 }
 }
 
 impl Form {
@@ -157,19 +158,21 @@ pub(super) const ACTIVE_MASK: Primitive = alike(
 );
 
 const MATCH_BLOCKS: Function = function("match_any", oracle::match_any);
-pub(super) const MATCH_ANY: Primitive = alike(
-    "a match of 32 bits by ballots",
-    MATCH_BLOCKS,
-    case("MATCH_ANY", oracle::match_any),
-    &[
-        subgroup("match", MATCH_BLOCKS).iterations(32),
-        memory(function("match_any_memory", oracle::match_any)).iterations(128),
+pub(super) const MATCH_ANY: Primitive = Primitive {
+    noun: "a match of 32 bits by ballots",
+    blocks: MATCH_BLOCKS,
+    active: case("MATCH_ANY", oracle::match_any),
+    forms: &[
+        subgroup("match of 32 bits", MATCH_BLOCKS).iterations(35),
+        subgroup("match of 5 bits", function("match_5_bits", oracle::match_any)).iterations(6),
+        memory(function("match_any_memory", oracle::match_any)).iterations(129),
     ],
-);
+    no_slower: &[[0, 2], [1, 2]],
+};
 
 const REDUCE_BLOCKS: Function = function("reduce", oracle::reduce);
 pub(in crate::lab) const TREE_U32: Form =
-    subgroup("tree of shuffles, u32", function("reduce_tree", oracle::reduce)).iterations(7);
+    subgroup("tree of shuffles, u32", function("reduce_tree", oracle::reduce)).iterations(8);
 pub(in crate::lab) const BUILT_IN_U32: Form = subgroup("built-in sum, u32", REDUCE_BLOCKS);
 pub(super) const REDUCE: Primitive = Primitive {
     noun: "a sum of u32 over the lanes",
@@ -178,9 +181,9 @@ pub(super) const REDUCE: Primitive = Primitive {
     forms: &[
         BUILT_IN_U32,
         TREE_U32,
-        subgroup("tree of shuffles, f32", function("reduce_tree_float", oracle::reduce_float)).iterations(7),
+        subgroup("tree of shuffles, f32", function("reduce_tree_float", oracle::reduce_float)).iterations(8),
         subgroup("built-in sum, f32", function("reduce_float_built_in", oracle::reduce_float)),
-        memory(function("reduce_memory", oracle::reduce)).iterations(7),
+        memory(function("reduce_memory", oracle::reduce)).iterations(8),
     ],
     no_slower: &[[0, 4], [0, 1], [2, 3]],
 };
@@ -190,18 +193,18 @@ pub(super) const SCANS: Primitive = Primitive {
     blocks: function("scan_both", oracle::scan_both),
     active: case("SCANS", oracle::scan_both),
     forms: &[
-        subgroup("inclusive scan by shuffles", function("scan_inclusive", oracle::scan_inclusive)).iterations(7),
+        subgroup("inclusive scan by shuffles", function("scan_inclusive", oracle::scan_inclusive)).iterations(8),
         subgroup("built-in inclusive scan", function("scan_inclusive_built_in", oracle::scan_inclusive)),
-        subgroup("exclusive scan by shuffles", function("scan_exclusive", oracle::scan_exclusive)).iterations(7),
+        subgroup("exclusive scan by shuffles", function("scan_exclusive", oracle::scan_exclusive)).iterations(8),
         subgroup("built-in exclusive scan", function("scan_exclusive_built_in", oracle::scan_exclusive)),
-        memory(function("scan_inclusive_memory", oracle::scan_inclusive)).iterations(7),
+        memory(function("scan_inclusive_memory", oracle::scan_inclusive)).iterations(8),
     ],
     no_slower: &[[0, 4], [0, 1], [2, 3]],
 };
 
 /// The serial sum of tree-sum.
 pub(in crate::lab) const SERIAL_U32: Form =
-    subgroup("one lane after the other", function("reduce_serial", oracle::reduce)).iterations(128);
+    subgroup("one lane after the other", function("reduce_serial", oracle::reduce)).iterations(129);
 
 /// The loop without any exchange.
 pub(super) const NOTHING: Function = function("nothing", oracle::nothing);
