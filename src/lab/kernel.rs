@@ -149,6 +149,8 @@ pub(super) struct Launch {
 #[derive(Debug)]
 enum Size {
     Groups(u32),
+    /// Workgroups in x and in y.
+    Grid([u32; 2]),
     /// Dispatch arguments at this byte offset.
     Indirect(wgpu::Buffer, u64),
 }
@@ -159,12 +161,18 @@ impl Launch {
         Self { size: Size::Indirect(arguments.clone(), offset), ..self }
     }
 
+    /// The same kernel over a grid of two dimensions.
+    pub(super) fn grid(self, grid: [u32; 2]) -> Self {
+        Self { size: Size::Grid(grid), ..self }
+    }
+
     /// Records the dispatch.
     pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
         match &self.size {
             Size::Groups(groups) => pass.dispatch_workgroups(*groups, 1, 1),
+            Size::Grid([x, y]) => pass.dispatch_workgroups(*x, *y, 1),
             Size::Indirect(arguments, offset) => pass.dispatch_workgroups_indirect(arguments, *offset),
         }
     }

@@ -21,9 +21,11 @@
 //! result is compared with one computed on the host, at the trip counts that are timed, before anything is timed.
 
 mod aligned;
+mod exchange;
 mod guard;
 mod k_way;
 mod kernel;
+mod ladder;
 mod lane_map;
 pub mod model;
 mod oracle;
@@ -31,6 +33,7 @@ mod outcome;
 mod random_half;
 mod remedy;
 mod timing;
+mod tree_sum;
 mod trip_count;
 mod two_arms;
 mod two_way;
@@ -73,6 +76,20 @@ const EXPERIMENTS: &[Experiment] = &[
     trip_count::EXPERIMENT,
     random_half::EXPERIMENT,
     remedy::EXPERIMENT,
+    exchange::SHUFFLE,
+    exchange::SHUFFLE_UP,
+    exchange::SHUFFLE_DOWN,
+    exchange::SHUFFLE_XOR,
+    exchange::BROADCAST,
+    exchange::BALLOT,
+    exchange::ALL,
+    exchange::ANY,
+    exchange::ACTIVE_MASK,
+    exchange::MATCH_ANY,
+    exchange::REDUCE,
+    exchange::SCANS,
+    tree_sum::EXPERIMENT,
+    ladder::EXPERIMENT,
 ];
 
 /// Every experiment, in the order in which a run takes them.
