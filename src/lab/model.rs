@@ -391,6 +391,18 @@ mod tests {
     }
 
     #[test]
+    fn fewer_atomics_must_show() {
+        let prediction = gpu(32).fewer_atomics(1.0 / 32.0);
+        assert_eq!(prediction.value, 1.0 / 32.0);
+        for (ratio, verdict) in [(0.01, Verdict::Holds), (0.5, Verdict::Holds), (1.0, Verdict::Differs)] {
+            assert_eq!(judge(prediction, ratio, [ratio; 2]), verdict, "{ratio}");
+        }
+        // A subgroup as wide as its workgroup spares nothing, and the band still holds its own value.
+        let none = gpu(128).fewer_atomics(1.0);
+        assert!(none.low <= none.value && none.value <= none.high);
+    }
+
+    #[test]
     fn partial_subgroups_hold_what_remains() {
         for lanes in [4, 8, 32, 64] {
             for invocations in 1..=200 {

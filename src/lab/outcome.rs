@@ -254,14 +254,10 @@ pub(super) fn figure(value: f64) -> String {
     }
 }
 
-/// The value of a positive quantity in a sentence.
-pub(super) fn said(row: &Row) -> String {
-    match row.verdict {
-        // The noise of a difference can be larger than what is left.
-        _ if row.interval[0] <= 0.0 => "(too noisy to say)".into(),
-        Some(Verdict::NotMeasurable) => "(not measurable)".into(),
-        _ => figure(row.value),
-    }
+/// The value of a positive quantity in a sentence, with its unit.
+pub(super) fn said(row: &Row, unit: &str) -> String {
+    // The noise of a difference can be larger than what is left; and where there is nothing else, the row is empty.
+    if row.interval[0] <= 0.0 { "(lost in noise)".into() } else { format!("{} {unit}", figure(row.value)) }
 }
 
 #[cfg(test)]
@@ -323,8 +319,8 @@ mod tests {
         let figures = [8412.6, 99.97, 16.04, 9.996, 1.0, 0.0584].map(figure);
         assert_eq!(figures, ["8413", "100", "16.0", "10.0", "1.00", "0.058"]);
         let row = |figures: &[f64]| Row::derived("cell", "latency", Unit::Ns, figures.to_vec(), Clock::Gpu);
-        assert_eq!(said(&row(&[2.0, 2.0])), "2.00");
-        assert_eq!(said(&row(&[-1.0, 2.0])), "(too noisy to say)");
+        assert_eq!(said(&row(&[2.0, 2.0]), "ns"), "2.00 ns");
+        assert_eq!(said(&row(&[-1.0, 2.0]), "ns"), "(lost in noise)");
     }
 
     #[test]

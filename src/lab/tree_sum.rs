@@ -110,12 +110,12 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let timed = match times.missing() {
         Some(reason) => format!("Subgroup operations cannot be timed here: {reason}."),
         None => {
-            let ns = |form| said(&times.latency(form));
-            let rate = |form| said(&times.throughput(form));
+            let ns = |form| said(&times.latency(form), "ns");
+            let rate = |form| said(&times.throughput(form), "x 10^9");
             format!(
-                "With one subgroup alone the serial sum takes {} ns, the tree {} ns and the built-in sum {} ns; the full \
-                 device does {}, {} and {} x 10^9 lane-operations a second. Steps are not times: the loads of a serial \
-                 sum do not wait for each other, and a built-in sum may be one instruction of the hardware{}.",
+                "With one subgroup alone the serial sum takes {}, the tree {} and the built-in sum {}; the full device does \
+                 {}, {} and {} lane-operations a second. Steps are not times: the loads of a serial sum do not wait for \
+                 each other, and a built-in sum may be one instruction of the hardware{}.",
                 ns(SERIAL),
                 ns(TREE),
                 ns(BUILT_IN),

@@ -275,21 +275,20 @@ fn count_finding(counted: &[Counted]) -> String {
 /// What the times come to.
 fn time_finding(bench: &Bench<'_>, primitive: &Primitive, times: &Times<'_>) -> String {
     let memory = primitive.no_slower[0][1];
-    let ns = |form| said(&times.latency(form));
-    let rate = |form| said(&times.throughput(form));
+    let ns = |form| said(&times.latency(form), "ns");
+    let rate = |form| said(&times.throughput(form), "x 10^9");
     if let Some(reason) = times.missing() {
         return format!(
             "Subgroup operations cannot be timed here: {reason}. Through workgroup memory, with its barriers, it takes {} \
-             ns with one subgroup's worth of lanes alone, and the full device does {} x 10^9 lane-operations a second.",
+             with one subgroup's worth of lanes alone, and the full device does {} lane-operations a second.",
             ns(memory),
             rate(memory),
         );
     }
-    let [full, alone] = Load::ALL.map(|load| said(&times.ratio([memory, 0], load)));
+    let [full, alone] = Load::ALL.map(|load| said(&times.ratio([memory, 0], load), "times"));
     let mut finding = format!(
-        "{} takes {} ns, and the full device does {} x 10^9 lane-operations a second. Through workgroup memory, with its \
-         barriers, that is {} ns and {} x 10^9: the whole loop takes {alone} times as long with one subgroup alone, \
-         {full} times on the full device.",
+        "{} takes {}, and the full device does {} lane-operations a second. Through workgroup memory, with its barriers, \
+         that is {} and {}: the whole loop takes {alone} as long with one subgroup alone, {full} on the full device.",
         capital(primitive.noun),
         ns(0),
         rate(0),
@@ -298,7 +297,7 @@ fn time_finding(bench: &Bench<'_>, primitive: &Primitive, times: &Times<'_>) -> 
     );
     for &[chosen, other] in &primitive.no_slower[1..] {
         finding.push_str(&format!(
-            " {} against {}: {} against {} x 10^9 lane-operations a second, {} against {} ns.",
+            " {} against {}: {} against {} lane-operations a second, {} against {}.",
             capital(primitive.forms[chosen].name),
             primitive.forms[other].name,
             rate(chosen),
@@ -309,10 +308,12 @@ fn time_finding(bench: &Bench<'_>, primitive: &Primitive, times: &Times<'_>) -> 
     }
     if bench.gpu.is_cpu() {
         finding.push_str(
-            " Here a CPU's vector unit plays the subgroup: an exchange is a few instructions on one vector register, and a \
-             barrier has the worker thread switch between the subgroups of a workgroup, which is most of what an \
-             exchange through memory costs. Built-in sums go through the lanes one by one.",
+            " On this CPU driver the lanes are elements of vector registers, and at a barrier the worker thread switches to \
+             the next subgroup.",
         );
+        if primitive.no_slower.len() > 2 {
+            finding.push_str(" Its built-in sums go lane by lane.");
+        }
     }
     finding
 }
