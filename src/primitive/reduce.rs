@@ -64,6 +64,10 @@ impl<T: Element> Reduce<T> {
     }
 
     /// Builds the plan with sizes of the caller's.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), [`InvalidArgument`](crate::ErrorKind::InvalidArgument) for sizes out of range, and
+    /// [`LimitTooSmall`](crate::ErrorKind::LimitTooSmall) for sizes over the device's limits.
     pub fn with_tuning(gpu: &Gpu, operator: impl Into<Operator<T>>, tuning: Tuning) -> Result<Self> {
         let operator = operator.into();
         operator.check()?;

@@ -97,6 +97,10 @@ impl<T: Element> Select<T> {
     }
 
     /// Builds the plan with sizes of the caller's.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), [`InvalidArgument`](crate::ErrorKind::InvalidArgument) for sizes out of range, and
+    /// [`LimitTooSmall`](crate::ErrorKind::LimitTooSmall) for sizes over the device's limits.
     pub fn with_tuning(gpu: &Gpu, predicate: Predicate, tuning: Tuning) -> Result<Self> {
         kernel::check_element::<T>(gpu)?;
         let predicate = predicate.check::<T>()?;

@@ -180,11 +180,11 @@ impl ModuleBuilder {
             }
             Piece::Type(i) => {
                 let element = self.instances[i.0].element;
-                if let ElementType::Struct(s) = element {
-                    if !self.declared_structs.contains(&s.name) {
-                        self.declared_structs.push(s.name);
-                        self.assembler.printed(&element.declaration());
-                    }
+                if let ElementType::Struct(s) = element
+                    && !self.declared_structs.contains(&s.name)
+                {
+                    self.declared_structs.push(s.name);
+                    self.assembler.printed(&element.declaration());
                 }
                 self.typed(i, printed(type_text(&element)));
             }
