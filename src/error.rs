@@ -21,6 +21,8 @@ pub enum ErrorKind {
     InvalidArgument,
     /// WGSL text that was passed in is not valid here.
     InvalidShader,
+    /// Text that was passed in is no result record that this version can read.
+    InvalidRecord,
     /// The device was lost while working.
     DeviceLost,
     /// The device has no memory left for what was asked.

@@ -66,6 +66,7 @@ impl Op {
 #[derive(Clone, Debug)]
 pub struct Operator<T> {
     pub(crate) kind: OperatorKind,
+    pub(crate) name: String,
     element: PhantomData<fn() -> T>,
 }
 
@@ -77,7 +78,7 @@ pub(crate) enum OperatorKind {
 
 impl<T: Element> From<Op> for Operator<T> {
     fn from(op: Op) -> Self {
-        Self { kind: OperatorKind::Builtin(op), element: PhantomData }
+        Self { kind: OperatorKind::Builtin(op), name: op.name().into(), element: PhantomData }
     }
 }
 
@@ -108,7 +109,15 @@ impl<T: Element> Operator<T> {
     /// that the kernels use.
     pub fn wgsl(text: impl Into<String>) -> Result<Self> {
         let user = crate::shader::user::check_operator(&text.into(), &T::TYPE)?;
-        Ok(Self { kind: OperatorKind::User { user, commutative: false }, element: PhantomData })
+        Ok(Self { kind: OperatorKind::User { user, commutative: false }, name: "user".into(), element: PhantomData })
+    }
+
+    /// The operator's name in the functions of [`shader::library`](crate::shader::library): `user` unless said here, as
+    /// in `sg_reduce_user_u32`. Letters, digits and underscores.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// Says that the operator commutes, which lets reductions combine with less exchange between lanes. Built-in
@@ -123,6 +132,13 @@ impl<T: Element> Operator<T> {
 
     /// Refuses a built-in operator that is not defined for the type.
     pub(crate) fn check(&self) -> Result<()> {
+        let is_ident = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_ident(&self.name) {
+            return Err(Error::argument(format!(
+                "'{}' is no name for an operator: letters, digits, underscores",
+                self.name
+            )));
+        }
         match self.kind {
             OperatorKind::Builtin(op) if !op.is_defined_for(&T::TYPE) => {
                 Err(Error::argument(format!("the operator {} is not defined for {}", op.name(), T::TYPE.wgsl())))

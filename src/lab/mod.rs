@@ -1,9 +1,51 @@
 //! The lab: each experiment asks whether a claim of the SIMT model holds on this adapter.
+//!
+//! An experiment states a claim, computes what the [model] predicts for the width measured on this adapter, measures,
+//! and judges: the claim holds, differs, is ambiguous, or cannot be measured here. Every prediction has a band that
+//! was fixed before measuring, and every timed experiment a negative control: a case built so that the same judgement
+//! must come out as *differs*.
+//!
+//! ```no_run
+//! use wavelane::{Gpu, lab, measure::Effort};
+//!
+//! let gpu = Gpu::open()?;
+//! let record = lab::run(&gpu, Effort::Quick, &["two-way", "k-way"], |_| {})?;
+//! for experiment in &record.experiments {
+//!     println!("{}: {:?}. {}", experiment.id, experiment.verdict, experiment.finding);
+//! }
+//! # Ok::<(), wavelane::Error>(())
+//! ```
+//!
+//! The kernels are the lab's own (shaders/lab), run natively whatever path the [`Gpu`] takes, and without wgpu's
+//! run-time checks, which cost up to three times the arithmetic: their indices are in range by construction. Each
+//! result is compared with one computed on the host, at the trip counts that are timed, before anything is timed.
 
-use crate::error::Result;
-use crate::gpu::Gpu;
+mod aligned;
+mod guard;
+mod k_way;
+mod kernel;
+mod lane_map;
+pub mod model;
+mod oracle;
+mod outcome;
+mod random_half;
+mod remedy;
+mod timing;
+mod trip_count;
+mod two_arms;
+mod two_way;
+mod uniform;
+mod width;
+
+use std::cell::{Cell, OnceCell};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use self::model::Model;
+use self::outcome::Outcome;
+use crate::error::{Error, Result};
+use crate::gpu::{Gpu, SubgroupPath};
 use crate::measure::{Effort, Sampler};
-use crate::report::ExperimentRecord;
+use crate::report::{AdapterRecord, ExperimentRecord, Record, SCHEMA, Verdict};
 
 /// One experiment of the lab.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +58,67 @@ pub struct Experiment {
     pub title: &'static str,
     /// The claim.
     pub claim: &'static str,
-    run: fn(&Bench<'_>) -> Result<ExperimentRecord>,
+    run: fn(&Bench<'_>) -> Result<Outcome>,
+}
+
+/// Every experiment, in the order in which a run takes them.
+const EXPERIMENTS: &[Experiment] = &[
+    lane_map::EXPERIMENT,
+    width::EXPERIMENT,
+    two_way::EXPERIMENT,
+    k_way::EXPERIMENT,
+    uniform::EXPERIMENT,
+    aligned::EXPERIMENT,
+    guard::EXPERIMENT,
+    trip_count::EXPERIMENT,
+    random_half::EXPERIMENT,
+    remedy::EXPERIMENT,
+];
+
+/// Every experiment, in the order in which a run takes them.
+pub fn experiments() -> &'static [Experiment] {
+    EXPERIMENTS
+}
+
+/// The experiment with this id.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for an unknown id; the message names the ids
+/// near it.
+pub fn find(id: &str) -> Result<&'static Experiment> {
+    EXPERIMENTS.iter().find(|experiment| experiment.id == id).ok_or_else(|| {
+        let near: Vec<_> = EXPERIMENTS.iter().map(|e| e.id).filter(|known| is_near(id, known)).collect();
+        let hint = if near.is_empty() {
+            let all: Vec<_> = EXPERIMENTS.iter().map(|experiment| experiment.id).collect();
+            format!("there are {}", all.join(", "))
+        } else {
+            format!("did you mean {}?", near.join(" or "))
+        };
+        Error::argument(format!("no experiment is called '{id}'; {hint}"))
+    })
+}
+
+/// Whether somebody who wrote `wish` may have meant `known`: one contains the other, or few letters differ.
+fn is_near(wish: &str, known: &str) -> bool {
+    let wish = wish.to_lowercase().replace('_', "-");
+    let contained = wish.len() >= 3 && (known.contains(&wish) || wish.contains(known));
+    contained || distance(&wish, known) <= (known.len() / 3).max(2)
+}
+
+/// The least number of letters to insert, remove or replace between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
 }
 
 /// What an experiment works with.
@@ -28,9 +130,278 @@ pub struct Bench<'a> {
     pub sampler: &'a Sampler,
     /// How much time may be spent.
     pub effort: Effort,
+    /// The reference kernel's time at the start of the experiment that runs now.
+    reference_ns: Cell<Option<f64>>,
+    /// The width that the knee shows, where it had to be measured.
+    knee: OnceCell<u32>,
 }
 
-/// Every experiment, in the order in which a run takes them.
-pub fn experiments() -> &'static [Experiment] {
-    &[]
+impl<'a> Bench<'a> {
+    /// A bench on this device.
+    pub fn new(gpu: &'a Gpu, sampler: &'a Sampler, effort: Effort) -> Self {
+        Self { gpu, sampler, effort, reference_ns: Cell::new(None), knee: OnceCell::new() }
+    }
+
+    /// Begins to measure: times the reference kernel, on a device that is under load or was a moment ago. An
+    /// experiment calls it once all its pipelines are built, since building is idleness to the device.
+    fn ready(&self) -> Result<()> {
+        if self.reference_ns.get().is_none() {
+            self.reference_ns.set(Some(self.sampler.reference_ns()?));
+        }
+        Ok(())
+    }
+
+    /// The model of this adapter: its width as the probe counted it or, where subgroup operations are missing or not
+    /// to be relied on, as the knee of the run-length sweep shows it.
+    fn model(&self) -> Result<Model> {
+        let lanes = if self.counts_lanes() {
+            self.gpu.probe().width()
+        } else if let Some(&lanes) = self.knee.get() {
+            lanes
+        } else {
+            let lanes = width::measure_knee(self)?;
+            *self.knee.get_or_init(|| lanes)
+        };
+        Ok(Model { lanes, cpu: self.gpu.is_cpu() })
+    }
+
+    /// Whether the width was counted by subgroup operations.
+    fn counts_lanes(&self) -> bool {
+        self.gpu.probe().path() == SubgroupPath::Native
+    }
+
+    /// Whether kernels may use subgroup operations at all.
+    fn has_subgroups(&self) -> bool {
+        self.gpu.features().contains(wgpu::Features::SUBGROUP)
+    }
+}
+
+/// How far the reference kernel may move before an experiment's times are not to be trusted. On a GPU a steady clock
+/// keeps it within a few tenths of a percent, and a step of the clock is tens of percent. On a CPU driver the reference
+/// is as noisy as everything else, and only a large move says that the machine was not the experiment's own.
+const MAX_DRIFT: f64 = 0.03;
+const MAX_DRIFT_CPU: f64 = 0.3;
+
+/// Takes back a verdict that the circumstances do not bear out, and says why.
+fn distrust(outcome: &mut Outcome, drift: Option<f64>, is_cpu: bool) {
+    if outcome.verdict == Verdict::NotMeasurable {
+        return;
+    }
+    let moved = drift.filter(|drift| (drift - 1.0).abs() > if is_cpu { MAX_DRIFT_CPU } else { MAX_DRIFT });
+    // Noise that comes and goes can push a median out of its band, but hardly every interval into one.
+    if let Some(drift) = moved
+        && (!is_cpu || outcome.verdict == Verdict::Differs)
+    {
+        outcome.verdict = Verdict::Ambiguous;
+        outcome.finding.push_str(&format!(
+            " The clock did not hold still: a fixed reference kernel took {drift:.2} times as long at the end of the \
+             experiment as at its start, so its times say little."
+        ));
+    }
+    if let Some(control) = &outcome.control
+        && control.verdict != Verdict::Differs
+    {
+        outcome.verdict = Verdict::Ambiguous;
+        outcome.finding.push_str(&format!(
+            " The negative control ({}) gave {:.2} and did not come out as different from {:.2}, so this measurement \
+             cannot tell one from the other.",
+            control.what, control.value, control.prediction.value
+        ));
+    }
+    if outcome.verdict != Verdict::Holds && is_cpu && drift.is_some() {
+        outcome.finding.push_str(
+            " Times on a CPU driver double whenever another program takes a core: repeat on an idle machine, with \
+             lavapipe on one thread (LP_NUM_THREADS=1).",
+        );
+    }
+}
+
+impl Experiment {
+    /// Runs the experiment. Blocks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WrongResult`](crate::ErrorKind::WrongResult) where a kernel computes something else than the
+    /// host, and whatever keeps the device from working. What this adapter cannot do is no error: the verdict is
+    /// [`Verdict::NotMeasurable`].
+    pub fn run(&self, bench: &Bench<'_>) -> Result<ExperimentRecord> {
+        let started = Instant::now();
+        bench.reference_ns.set(None);
+        let mut outcome = (self.run)(bench)?;
+        let reference_drift = match bench.reference_ns.get() {
+            Some(before) => Some(bench.sampler.reference_ns()? / before),
+            None => None,
+        };
+        distrust(&mut outcome, reference_drift, bench.gpu.is_cpu());
+        Ok(ExperimentRecord {
+            id: self.id.into(),
+            group: self.group.into(),
+            title: self.title.into(),
+            claim: self.claim.into(),
+            prediction: outcome.prediction,
+            finding: outcome.finding,
+            verdict: outcome.verdict,
+            method: outcome.method,
+            rows: outcome.rows,
+            plots: outcome.plots,
+            control: outcome.control,
+            reference_drift,
+            wall_s: started.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// An experiment begins.
+    Started {
+        /// Which.
+        experiment: &'static Experiment,
+        /// How many ran before it.
+        done: usize,
+        /// How many will have run in the end.
+        total: usize,
+    },
+    /// An experiment has ended.
+    Finished(&'a ExperimentRecord),
+}
+
+/// Runs the experiments with these ids, or all of them where none is given, in the lab's order. Blocks.
+///
+/// # Errors
+/// As [`find`] and [`Experiment::run`]; nothing runs where an id is unknown.
+pub fn run(
+    gpu: &Gpu,
+    effort: Effort,
+    ids: &[impl AsRef<str>],
+    mut progress: impl FnMut(Progress<'_>),
+) -> Result<Record> {
+    let wanted = ids.iter().map(|id| find(id.as_ref()).map(|e| e.id)).collect::<Result<Vec<_>>>()?;
+    let chosen: Vec<_> = EXPERIMENTS.iter().filter(|e| wanted.is_empty() || wanted.contains(&e.id)).collect();
+    let started = Instant::now();
+    let created_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let sampler = Sampler::new(gpu, effort)?;
+    let bench = Bench::new(gpu, &sampler, effort);
+    let mut records = Vec::new();
+    for (done, experiment) in chosen.iter().enumerate() {
+        progress(Progress::Started { experiment, done, total: chosen.len() });
+        let record = experiment.run(&bench)?;
+        progress(Progress::Finished(&record));
+        records.push(record);
+    }
+    Ok(Record {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").into(),
+        created_s,
+        adapter: adapter_record(gpu),
+        effort: effort.name().into(),
+        wall_s: started.elapsed().as_secs_f64(),
+        experiments: records,
+    })
+}
+
+/// What a record says of the adapter.
+pub fn adapter_record(gpu: &Gpu) -> AdapterRecord {
+    let (info, probe) = (gpu.info(), gpu.probe());
+    let (min, max) = probe.reported();
+    AdapterRecord {
+        name: info.name.clone(),
+        backend: info.backend.to_string(),
+        kind: match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => "discrete GPU",
+            wgpu::DeviceType::IntegratedGpu => "integrated GPU",
+            wgpu::DeviceType::VirtualGpu => "virtual GPU",
+            wgpu::DeviceType::Cpu => "CPU driver",
+            wgpu::DeviceType::Other => "other",
+        }
+        .into(),
+        driver: format!("{} {}", info.driver, info.driver_info).trim().into(),
+        reported_lanes: [min, max],
+        counted_lanes: probe.width(),
+        path: gpu.path().to_string(),
+        path_reason: probe.reason(),
+        timestamp_period_ns: gpu
+            .features()
+            .contains(wgpu::Features::TIMESTAMP_QUERY)
+            .then(|| gpu.queue().get_timestamp_period().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::model::exactly;
+    use super::outcome::control;
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::report::{Row, Unit};
+
+    #[test]
+    fn every_experiment_has_an_id_of_its_own_and_a_claim() {
+        let ids: HashSet<_> = experiments().iter().map(|experiment| experiment.id).collect();
+        assert_eq!(ids.len(), experiments().len());
+        for experiment in experiments() {
+            assert!(!experiment.claim.is_empty() && !experiment.title.is_empty(), "{}", experiment.id);
+            assert!(["lanes", "primitives", "workgroups"].contains(&experiment.group), "{}", experiment.id);
+            assert_eq!(find(experiment.id).map(|found| found.id), Ok(experiment.id));
+        }
+    }
+
+    #[test]
+    fn an_unknown_id_is_answered_with_those_near_it() {
+        for (wish, hint) in [
+            ("twoway", "two-way"),
+            ("two_wya", "two-way"),
+            ("widht", "width"),
+            ("trip", "trip-count"),
+            ("Random-Half", "random-half"),
+        ] {
+            let error = find(wish).expect_err(wish);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(&format!("did you mean {hint}?")), "{error}");
+        }
+        let error = find("coffee").expect_err("no such experiment");
+        assert!(experiments().iter().all(|experiment| error.to_string().contains(experiment.id)), "{error}");
+    }
+
+    #[test]
+    fn a_verdict_is_taken_back_where_the_clock_moved_or_the_control_has_no_teeth() {
+        use Verdict::{Ambiguous, Differs, Holds};
+        let row = Row::count("cell", "count", Unit::Count, 1);
+        let outcome = |verdict, control_at: u32| Outcome {
+            prediction: String::new(),
+            finding: String::new(),
+            method: String::new(),
+            verdict,
+            rows: vec![],
+            plots: vec![],
+            control: Some(control("a case", &row, exactly(control_at))),
+        };
+        for (verdict, control_at, drift, is_cpu, then, says) in [
+            (Holds, 2, Some(1.01), false, Holds, ""),
+            (Holds, 2, Some(1.2), false, Ambiguous, "1.20 times as long"),
+            (Differs, 2, Some(0.5), false, Ambiguous, "0.50 times as long"),
+            (Holds, 2, Some(1.5), true, Holds, ""),
+            (Differs, 2, Some(1.5), true, Ambiguous, "1.50 times as long"),
+            (Differs, 2, Some(1.2), true, Differs, "CPU driver"),
+            (Differs, 2, None, true, Differs, ""),
+            (Holds, 1, Some(1.0), false, Ambiguous, "negative control"),
+            (Differs, 1, None, false, Ambiguous, "negative control"),
+            (Ambiguous, 2, Some(1.0), true, Ambiguous, "CPU driver"),
+        ] {
+            let mut outcome = outcome(verdict, control_at);
+            distrust(&mut outcome, drift, is_cpu);
+            assert_eq!(outcome.verdict, then, "{verdict:?} {drift:?} {is_cpu}");
+            assert!(outcome.finding.contains(says), "{}", outcome.finding);
+            assert_eq!(outcome.finding.is_empty(), says.is_empty(), "{}", outcome.finding);
+        }
+    }
+
+    #[test]
+    fn distances_count_letters() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abc", "abc"), 0);
+    }
 }

@@ -4,10 +4,16 @@
 //! for most of a second; one compute pass a measured thing, with timestamps at its ends; contenders take turns round
 //! by round, so that a drifting clock hits all of them; raw samples are kept.
 
+mod ceilings;
 mod sampler;
 mod statistics;
 mod timer;
 
+pub use ceilings::{Ceiling, Ceilings};
 pub use sampler::{Contender, Effort, Sampler};
-pub use statistics::{Comparison, Samples, compare};
+#[cfg(feature = "cli")]
+pub(crate) use statistics::judge_ratio;
+pub use statistics::{
+    Comparison, Samples, TOLERANCE, compare, interval, median, paired_ratio, quartiles, ratio_interval, slope,
+};
 pub use timer::Clock;

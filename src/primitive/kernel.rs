@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::{Gpu, SubgroupPath};
 use crate::op::{Op, OperatorKind};
 use crate::shader::module::{Instance, ModuleBuilder, Piece, Target, key_types, printed};
-use crate::shader::{Assembled, Checks, Fragment, MAX_LANES, Renames, fragment};
+use crate::shader::{Assembled, Checks, Fragment, MAX_LANES, Renames, fragment, reflect};
 
 /// Sizes of a plan's kernels. The defaults are chosen by measurement; a plan takes others with `with_tuning`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,11 +74,10 @@ pub(crate) enum Binding {
 /// A module of kernels that share bindings.
 #[derive(Debug)]
 pub(crate) struct KernelText {
-    pub(crate) name: String,
+    pub(crate) name: &'static str,
     pub(crate) text: Assembled,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) checks: Checks,
-    pub(crate) workgroup: u32,
 }
 
 /// What a plan's kernels are made for.
@@ -98,12 +97,10 @@ impl KernelTarget {
     }
 
     pub(crate) fn builder(&self) -> ModuleBuilder {
-        ModuleBuilder::new(Target {
-            path: self.path,
-            lanes: self.lanes,
-            workgroup: self.tuning.workgroup,
-            unroll: self.unroll,
-        })
+        ModuleBuilder::new(
+            Target { path: self.path, lanes: self.lanes, workgroup: self.tuning.workgroup, unroll: self.unroll },
+            "",
+        )
     }
 }
 
@@ -252,6 +249,12 @@ pub(crate) fn check_element<T: Element>(gpu: &Gpu) -> Result<()> {
 }
 
 impl KernelText {
+    /// Checks the text, and its workgroup memory against the device's limit.
+    pub(crate) fn check(&self, gpu: &Gpu) -> Result<()> {
+        let (module, info) = self.text.validate()?;
+        reflect::check_workgroup_bytes(&reflect::entries(&module, &info)?, gpu.limits(), self.name)
+    }
+
     /// Builds the pipeline of one entry point.
     pub(crate) fn pipeline(&self, gpu: &Gpu, entry: &str) -> Result<wgpu::ComputePipeline> {
         gpu.pipeline_with_bindings(

@@ -17,4 +17,9 @@ pub use reduce::Reduce;
 pub use scan::Scan;
 pub use select::{DispatchArgs, Predicate, Select};
 
-pub(crate) use kernel::Binding;
+pub(crate) use kernel::{Binding, Held, KernelTarget, lanes};
+#[cfg(test)]
+pub(crate) use prepared::Params;
+pub(crate) use reduce::text as reduce_text;
+pub(crate) use scan::{Kind as ScanKind, text as scan_text};
+pub(crate) use select::text as select_text;

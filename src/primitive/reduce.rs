@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::gpu::Gpu;
 use crate::op::{Operator, OperatorKind};
 use crate::shader::module::{Piece, from_words, printed, words};
-use crate::shader::{Checks, Renames, fragment};
+use crate::shader::{Checks, fragment};
 
 /// Combines all items of a range into one.
 ///
@@ -66,6 +66,7 @@ impl<T: Element> Reduce<T> {
         let finish_apart = gpu.info().backend == wgpu::Backend::Metal;
         let held = Held::new(T::TYPE, Some(&operator.kind), false);
         let text = text(&target, &held, &operator.kind, finish_apart);
+        text.check(gpu)?;
         Ok(Self {
             gpu: gpu.clone(),
             tuning,
@@ -174,13 +175,7 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, operator: &OperatorKind, 
         ],
     );
     let checks = if operator.needs_checks() { Checks::Checked } else { target.checks };
-    KernelText {
-        name: "reduce".into(),
-        text: builder.finish(),
-        bindings: BINDINGS.into(),
-        checks,
-        workgroup: target.tuning.workgroup,
-    }
+    KernelText { name: "reduce", text: builder.finish(), bindings: BINDINGS.into(), checks }
 }
 
 /// A value to the state's atomic words and back.

@@ -131,6 +131,7 @@ impl<T: Element> Scan<T> {
         let target = KernelTarget::new(gpu, tuning)?;
         let held = Held::new(T::TYPE, Some(operator), single_items);
         let text = text(&target, &held, operator, kind);
+        text.check(gpu)?;
         Ok(Pipelines {
             reduce: text.pipeline(gpu, "dev_scan_reduce")?,
             apply: text.pipeline(gpu, "dev_scan_apply")?,
@@ -280,11 +281,5 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, operator: &OperatorKind, 
         ],
     );
     let checks = if operator.needs_checks() { Checks::Checked } else { target.checks };
-    KernelText {
-        name: "scan".into(),
-        text: builder.finish(),
-        bindings: bindings(kind).into(),
-        checks,
-        workgroup: target.tuning.workgroup,
-    }
+    KernelText { name: "scan", text: builder.finish(), bindings: bindings(kind).into(), checks }
 }

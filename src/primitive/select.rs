@@ -93,6 +93,7 @@ impl<T: Element> Select<T> {
         let target = KernelTarget::new(gpu, tuning)?;
         let held = Held::new(T::TYPE, None, false);
         let text = text(&target, &held, &user);
+        text.check(gpu)?;
         Ok(Self {
             gpu: gpu.clone(),
             tuning,
@@ -242,11 +243,5 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, predicate: &UserText) -> 
         ],
     );
     let checks = if predicate.needs_checks { Checks::Checked } else { target.checks };
-    KernelText {
-        name: "select".into(),
-        text: builder.finish(),
-        bindings: BINDINGS.into(),
-        checks,
-        workgroup: target.tuning.workgroup,
-    }
+    KernelText { name: "select", text: builder.finish(), bindings: BINDINGS.into(), checks }
 }

@@ -22,6 +22,7 @@ pub struct Record {
     /// `quick` or `full`.
     pub effort: String,
     /// How long the whole run took.
+    #[serde(deserialize_with = "null_is_nan::number")]
     pub wall_s: f64,
     /// The experiments, in the order in which they ran.
     pub experiments: Vec<ExperimentRecord>,
@@ -78,6 +79,7 @@ pub struct ExperimentRecord {
     /// How far a fixed reference kernel moved between the experiment's start and end (1 = not at all).
     pub reference_drift: Option<f64>,
     /// How long the experiment took.
+    #[serde(deserialize_with = "null_is_nan::number")]
     pub wall_s: f64,
 }
 
@@ -103,6 +105,7 @@ pub struct Control {
     /// The prediction that it was judged against.
     pub prediction: Prediction,
     /// What came out.
+    #[serde(deserialize_with = "null_is_nan::number")]
     pub value: f64,
     /// The verdict, which must be [`Verdict::Differs`] for the experiment to have teeth.
     pub verdict: Verdict,
@@ -118,10 +121,13 @@ pub struct Row {
     /// Its unit.
     pub unit: Unit,
     /// The samples, in the order in which they were taken; one value for a count.
+    #[serde(deserialize_with = "null_is_nan::list")]
     pub samples: Vec<f64>,
     /// Median of the samples.
+    #[serde(deserialize_with = "null_is_nan::number")]
     pub value: f64,
     /// 95 % interval of the median, from order statistics; twice the value for a count.
+    #[serde(deserialize_with = "null_is_nan::pair")]
     pub interval: [f64; 2],
     /// `native`, `emulated` or `simulated`.
     pub path: String,
@@ -141,10 +147,13 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// The value.
+    #[serde(deserialize_with = "null_is_nan::number")]
     pub value: f64,
     /// Low end of the band.
+    #[serde(deserialize_with = "null_is_nan::number")]
     pub low: f64,
     /// High end of the band.
+    #[serde(deserialize_with = "null_is_nan::number")]
     pub high: f64,
 }
 
@@ -220,5 +229,31 @@ pub struct Series {
     /// Whether this is the model's prediction (drawn apart from what was measured).
     pub predicted: bool,
     /// Points: x, y.
+    #[serde(deserialize_with = "null_is_nan::pairs")]
     pub points: Vec<[f64; 2]>,
+}
+
+/// JSON has no NaN and no infinities: `null` is written for them, and read as NaN.
+mod null_is_nan {
+    use serde::{Deserialize, Deserializer};
+
+    fn or_nan(value: Option<f64>) -> f64 {
+        value.unwrap_or(f64::NAN)
+    }
+
+    pub(super) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Option::deserialize(from).map(or_nan)
+    }
+
+    pub(super) fn pair<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; 2], D::Error> {
+        <[Option<f64>; 2]>::deserialize(from).map(|pair| pair.map(or_nan))
+    }
+
+    pub(super) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+        Vec::<Option<f64>>::deserialize(from).map(|list| list.into_iter().map(or_nan).collect())
+    }
+
+    pub(super) fn pairs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<[f64; 2]>, D::Error> {
+        Vec::<[Option<f64>; 2]>::deserialize(from).map(|list| list.into_iter().map(|pair| pair.map(or_nan)).collect())
+    }
 }

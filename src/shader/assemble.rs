@@ -110,6 +110,11 @@ impl Assembler {
         Self { out: Assembled::default(), bounds: HashMap::new(), unroll }
     }
 
+    /// Goes on behind a finished text.
+    pub(crate) fn after(text: Assembled) -> Self {
+        Self { out: text, bounds: HashMap::new(), unroll: false }
+    }
+
     /// Adds a `u32` constant.
     pub(crate) fn constant(&mut self, name: &str, value: u32) {
         self.printed(&format!("const {name} = {value}u;\n"));

@@ -1,12 +1,17 @@
 //! From fragments to WGSL text: assembling, checking, listing.
 
 mod assemble;
+pub mod catalog;
+mod library;
 pub(crate) mod module;
+pub mod reflect;
 pub(crate) mod trusted;
+pub mod uniformity;
 pub(crate) mod user;
 
 pub use assemble::Assembled;
 pub(crate) use assemble::{Fragment, Renames, fragment};
+pub use library::{Block, Library, block, library};
 
 /// The widest subgroup that the crate is written for: a ballot has four words.
 pub const MAX_LANES: u32 = 128;

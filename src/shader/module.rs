@@ -78,8 +78,10 @@ pub(crate) struct ModuleBuilder {
 }
 
 impl ModuleBuilder {
-    pub(crate) fn new(target: Target) -> Self {
+    /// A module that begins with these directives.
+    pub(crate) fn new(target: Target, directives: &str) -> Self {
         let mut assembler = Assembler::new(target.unroll);
+        assembler.printed(directives);
         let Target { path, lanes: (min_lanes, max_lanes), workgroup, .. } = target;
         assembler.constant("WORKGROUP", workgroup);
         assembler.constant("SG_PARTS", workgroup.div_ceil(min_lanes));
@@ -341,7 +343,7 @@ fn type_text(element: &ElementType) -> String {
             // The smallest has no literal of its own.
             Scalar::I32 => Some(("(-2147483647i - 1i)", "2147483647i")),
             Scalar::U64 => Some(("0lu", "0xfffffffffffffffflu")),
-            Scalar::I64 => Some(("(-9223372036854775807li - 1li)", "9223372036854775807li")),
+            Scalar::I64 => Some(("~9223372036854775807li", "9223372036854775807li")),
             Scalar::F32 | Scalar::F16 => None,
         };
         if let Some((low, high)) = limits {

@@ -1,6 +1,5 @@
 //! WGSL that a caller passes in: checked by naga on its own, before it meets a kernel.
 
-use super::assemble::validator;
 use super::module::printed;
 use super::{Assembled, assemble::Assembler, assemble::Fragment, assemble::Renames};
 use crate::element::{ElementType, Struct};

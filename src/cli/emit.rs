@@ -1,0 +1,74 @@
+//! `wavelane emit`: the text of a shader variant, as it is or translated to what a backend takes.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use wavelane::shader::{Assembled, catalog};
+
+use super::output::Destination;
+use super::translate::{Language, translate};
+use super::{DeviceArgs, Failure, Result};
+
+/// Prints a shader variant as it is assembled, or translated as wgpu translates it
+///
+/// Translations leave wgpu's run-time checks out, as the library does, unless --checked is given. Variants whose name
+/// begins with `block/` are functions for one's own kernel, without entry points.
+#[derive(Debug, Args)]
+pub(super) struct EmitArgs {
+    /// The variant: a name of `wavelane list`
+    variant: String,
+    /// What to emit
+    #[arg(long, default_value = "wgsl")]
+    target: Target,
+    /// Writes to this file instead of standard output
+    #[arg(long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// WGSL as wgpu takes it
+    Wgsl,
+    /// WGSL as browsers take it
+    Web,
+    /// SPIR-V 1.3, binary (Vulkan)
+    Spirv,
+    /// Metal shading language 3.0 (Metal)
+    Msl,
+    /// HLSL for shader model 6.6 (DX12)
+    Hlsl,
+}
+
+pub(super) fn run(device: &DeviceArgs, args: &EmitArgs) -> Result {
+    let variant = catalog::find(&args.variant).map_err(|error| Failure::usage(error.to_string()))?;
+    let to_terminal = args.output == Path::new("-") && std::io::stdout().is_terminal();
+    if args.target == Target::Spirv && to_terminal {
+        return Err(Failure::usage("SPIR-V is binary: choose a file with --output, or pipe it into spirv-dis"));
+    }
+    let output = Destination::open(&args.output)?;
+    let assembled = variant.assemble()?;
+    let language = match args.target {
+        Target::Wgsl => return output.write(assembled.text().as_bytes()),
+        Target::Web => return output.write(web(&assembled)?.as_bytes()),
+        Target::Spirv => Language::Spirv,
+        Target::Msl => Language::Msl,
+        Target::Hlsl => Language::Hlsl,
+    };
+    let (module, info) = assembled.validate()?;
+    output.write(&translate(&module, &info, language, device.checks())?)
+}
+
+/// The text with the directive that browsers ask for, which naga does not take.
+fn web(assembled: &Assembled) -> Result<String> {
+    let (module, _) = assembled.validate()?;
+    let is_valid_without = |capabilities| {
+        Validator::new(ValidationFlags::all(), Capabilities::all() - capabilities).validate(&module).is_ok()
+    };
+    if !is_valid_without(Capabilities::SHADER_INT64 | Capabilities::FLOAT64) {
+        return Err(Failure::working("browsers have no 64-bit numbers, which this variant needs"));
+    }
+    let directive = if is_valid_without(Capabilities::SUBGROUP) { "" } else { "enable subgroups;\n" };
+    Ok(format!("{directive}{}", assembled.text()))
+}

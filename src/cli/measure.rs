@@ -1,0 +1,126 @@
+//! `wavelane measure`, and `wavelane` alone: runs experiments and shows their record.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use wavelane::lab::{self, Progress};
+use wavelane::measure::Effort;
+use wavelane::report::{self, Record};
+
+use super::output::{self, Destination};
+use super::{DeviceArgs, Failure, Result};
+
+/// Runs experiments and shows claim, prediction, measurement and verdict
+///
+/// Experiments that are named are shown in full, otherwise each in one line. Results are verified before they are
+/// timed. A FILE of `-` is standard output, which then gets no tables.
+#[derive(Debug, Default, Args)]
+pub(super) struct MeasureArgs {
+    /// Runs these experiments: ids of `wavelane list` [default: all]
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// Full sweeps and more samples
+    #[arg(long)]
+    full: bool,
+    /// Writes the record with every sample as JSON, which `wavelane compare` reads
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Writes a row for each measured quantity as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Writes one self-contained page with plots
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+type Render = fn(&Record) -> String;
+
+/// A view of the record, and where it goes.
+struct View {
+    to: Destination,
+    render: Render,
+}
+
+pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
+    // All that can be wrong with the command line is told before a minute of measuring.
+    for id in &args.ids {
+        lab::find(id).map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    let views = args.views()?;
+    let gpu = device.open()?;
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} ({}): {} lanes, {}",
+        gpu.info().name,
+        gpu.info().backend,
+        gpu.lanes(),
+        gpu.path().name()
+    );
+
+    let effort = if args.full { Effort::Full } else { Effort::Quick };
+    let bar = progress_bar();
+    let record = lab::run(&gpu, effort, &args.ids, |progress| show(&bar, progress));
+    bar.finish_and_clear();
+    let record = record?;
+
+    let tables = !views.iter().any(|view| matches!(view.to, Destination::Stdout));
+    for view in views {
+        view.to.write((view.render)(&record).as_bytes())?;
+    }
+    if !tables {
+        return Ok(());
+    }
+    // Whoever names experiments wants all of them; otherwise one line each is enough.
+    let mut text = String::new();
+    if !args.ids.is_empty() {
+        for experiment in &record.experiments {
+            text += &report::terminal::experiment(experiment);
+            text.push('\n');
+        }
+    }
+    output::print(text + &report::terminal::summary(&record))
+}
+
+impl MeasureArgs {
+    /// Opens the files.
+    fn views(&self) -> Result<Vec<View>> {
+        let wanted: [(_, Render); 3] =
+            [(&self.json, report::json::write), (&self.csv, report::csv::write), (&self.html, report::html::write)];
+        let mut views = Vec::new();
+        let mut paths = Vec::new();
+        for (path, render) in wanted {
+            let Some(path) = path else { continue };
+            if paths.contains(&path) {
+                return Err(Failure::usage(format!("two results go to {}", path.display())));
+            }
+            paths.push(path);
+            views.push(View { to: Destination::open(path)?, render });
+        }
+        Ok(views)
+    }
+}
+
+/// A bar on standard error; invisible where that is no terminal.
+fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg} ({elapsed})") {
+        bar.set_style(style.progress_chars("■■□"));
+    }
+    // Often enough for the seconds; drawing takes time from a driver that runs on the CPU.
+    bar.enable_steady_tick(Duration::from_secs(1));
+    bar
+}
+
+fn show(bar: &ProgressBar, progress: Progress<'_>) {
+    match progress {
+        Progress::Started { experiment, done, total } => {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+            bar.set_message(experiment.title);
+        }
+        Progress::Finished(_) => bar.inc(1),
+    }
+}

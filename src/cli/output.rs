@@ -1,0 +1,115 @@
+//! Writing results: to standard output, or to a file that is opened before the work begins.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
+
+use super::{Failure, Result};
+
+/// Columns that text for people fills at most.
+pub(super) const MAX_COLUMNS: u16 = 100;
+
+/// Writes a result to standard output. A reader that went away (`wavelane info | head -1`) has what it wanted.
+pub(super) fn print(result: impl AsRef<[u8]>) -> Result {
+    let mut out = io::stdout().lock();
+    match out.write_all(result.as_ref()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::working(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A value as JSON with a line break at its end.
+pub(super) fn json(value: &impl Serialize) -> Result<String> {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => Ok(text + "\n"),
+        Err(error) => Err(Failure::working(format!("cannot write JSON: {error}"))),
+    }
+}
+
+/// The columns that text for people may fill: the terminal's, at most [`MAX_COLUMNS`].
+pub(super) fn columns() -> u16 {
+    Table::new().width().unwrap_or(MAX_COLUMNS).min(MAX_COLUMNS)
+}
+
+/// A table without lines that fits the terminal.
+pub(super) fn table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
+    table
+}
+
+/// The lines of a table, without the blanks that fill each up to its width.
+pub(super) fn lines(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// A file that a result goes to, or standard output for `-`. A file is opened at once, so that a path that cannot be
+/// written is told before a minute of measuring, and keeps what it holds until the result is there.
+#[derive(Debug)]
+pub(super) enum Destination {
+    Stdout,
+    File(OutputFile),
+}
+
+impl Destination {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        Ok(match path.as_os_str() == "-" {
+            true => Self::Stdout,
+            false => Self::File(OutputFile::open(path)?),
+        })
+    }
+
+    pub(super) fn write(self, bytes: &[u8]) -> Result {
+        match self {
+            Self::Stdout => print(bytes),
+            Self::File(file) => file.write(bytes),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct OutputFile {
+    path: PathBuf,
+    file: File,
+    /// Whether the file is new and still without its result.
+    unused: bool,
+}
+
+impl OutputFile {
+    fn open(path: &Path) -> Result<Self> {
+        let unused = !path.exists();
+        match OpenOptions::new().write(true).create(true).truncate(false).open(path) {
+            Ok(file) => Ok(Self { path: path.into(), file, unused }),
+            Err(error) => Err(Failure::working(format!("cannot write {}: {error}", path.display()))),
+        }
+    }
+
+    fn write(mut self, bytes: &[u8]) -> Result {
+        self.unused = false;
+        self.replace(bytes).map_err(|error| Failure::working(format!("cannot write {}: {error}", self.path.display())))
+    }
+
+    /// Replaces what the file holds.
+    fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // A pipe or a device has no length to set.
+        if self.file.metadata()?.is_file() {
+            self.file.set_len(0)?;
+        }
+        self.file.write_all(bytes)?;
+        self.file.flush()
+    }
+}
+
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        // A run that failed leaves no empty file behind.
+        if self.unused {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

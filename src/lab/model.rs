@@ -1,0 +1,380 @@
+//! What the SIMT model predicts, as numbers with bands: everything here is computed before anything is measured.
+//!
+//! The model (Nickolls and others, *Scalable parallel programming with CUDA*, 2008; the execution model of every
+//! vendor's programming guide): the invocations of a workgroup form subgroups of `lanes` consecutive invocations; a
+//! subgroup issues one instruction at a time for all its lanes; where its lanes want different instructions it issues
+//! each of them in turn with the other lanes switched off; a loop runs until the last lane leaves it. Time is issued
+//! instructions.
+//!
+//! Assumptions: work is bound by issue (the lab's arms are dependent arithmetic with thousands of invocations to hide
+//! latency), all arms cost alike a step, and a one-dimensional workgroup is cut into subgroups in order of the local
+//! index. A driver that runs on the CPU's vector unit obeys the same arithmetic as long as the arms are loops: it can
+//! skip a loop that no lane wants, but executes every straight line with masks.
+//!
+//! # Bands
+//!
+//! Fixed before measuring, from trials on an H200 and on lavapipe at 4, 8 and 16 lanes:
+//!
+//! | kind | GPU | CPU driver | why |
+//! | --- | --- | --- | --- |
+//! | count | exact | exact | nothing is uncertain in a count |
+//! | time ratio, [`TIME`] | 5 % | 15 % | on the H200 slopes lay within 1 % of the model and plain ratios 1 to 2.5 % below it (the pass around them); lavapipe lay 1 to 11 % off, with its worker threads sharing cores with other programs. Either leaves a factor of 2 far outside |
+//! | 'costs nothing', [`FREE`] | 3 % | 15 % | the H200 lay within 0.4 %; lavapipe within 4 %, and 7 to 11 % above a kernel without any branch, which needs no mask. Anything that does cost shows as 25 % or more |
+//! | uneven work, [`DATA`] | 10 % | 20 % | subgroups of unequal length leave some idle at the end (1 to 8 % on the H200, 5 to 10 % on lavapipe), and a gather adds memory traffic to the arithmetic |
+
+use crate::report::{Prediction, Verdict};
+
+/// The model of one adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// Width of a subgroup.
+    pub lanes: u32,
+    /// Whether the adapter is a driver that runs on the CPU, where times are noisier.
+    pub cpu: bool,
+}
+
+/// How far a value may lie from its prediction, as a share of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    gpu: f64,
+    cpu: f64,
+}
+
+/// Ratios of times bound by arithmetic; see the [module](self) for the sizes.
+pub const TIME: Tolerance = Tolerance { gpu: 0.05, cpu: 0.15 };
+/// Ratios that should be 1, because something costs nothing.
+pub const FREE: Tolerance = Tolerance { gpu: 0.03, cpu: 0.15 };
+/// Ratios of times of work that differs from subgroup to subgroup, as random data makes it.
+pub const DATA: Tolerance = Tolerance { gpu: 0.10, cpu: 0.20 };
+
+impl Model {
+    /// This value, with a band of this tolerance on either side.
+    pub fn around(&self, value: f64, tolerance: Tolerance) -> Prediction {
+        let share = if self.cpu { tolerance.cpu } else { tolerance.gpu };
+        Prediction { value, low: value * (1.0 - share), high: value * (1.0 + share) }
+    }
+
+    /// How many subgroups a one-dimensional workgroup has: a rounded-up quotient.
+    pub fn subgroups(&self, invocations: u32) -> u32 {
+        invocations.div_ceil(self.lanes)
+    }
+
+    /// Lanes of the last subgroup: what remains.
+    pub fn last_lanes(&self, invocations: u32) -> u32 {
+        invocations - (self.subgroups(invocations) - 1) * self.lanes
+    }
+
+    /// Where a driver puts an invocation that cuts a workgroup row by row along x instead of by linear index: the
+    /// local index of its subgroup's first lane, its lane, the lanes of its subgroup (the form of
+    /// [`LaneMap::places`](crate::LaneMap)).
+    pub fn row_by_row(&self, workgroup: [u32; 3], index: u32) -> [u32; 3] {
+        let x = index % workgroup[0];
+        let first = x / self.lanes * self.lanes;
+        [index - x + first, x - first, self.lanes.min(workgroup[0] - first)]
+    }
+
+    /// The share of subgroups that hold both sides of a pattern that changes sides every `run` invocations, moved by
+    /// `shift`: 1 for runs shorter than a subgroup, 0 for unmoved multiples of it, between for the rest.
+    pub fn mixed_share(&self, run: u32, shift: u32) -> f64 {
+        let period = lowest_common_multiple(run, self.lanes);
+        let mixed = (0..period / self.lanes).filter(|subgroup| {
+            let first = subgroup * self.lanes + shift;
+            first / run != (first + self.lanes - 1) / run
+        });
+        mixed.count() as f64 / f64::from(period / self.lanes)
+    }
+
+    /// Time of two equal arms taken in turn by runs of invocations, over the time of one arm: a mixed subgroup issues
+    /// both.
+    pub fn runs(&self, run: u32, shift: u32) -> f64 {
+        1.0 + self.mixed_share(run, shift)
+    }
+
+    /// Time of two arms that alternate lane by lane, over the time of the longer one: (tA + tB) / max(tA, tB), with
+    /// the trip counts as times.
+    pub fn two_way(&self, trips_a: u32, trips_b: u32) -> f64 {
+        f64::from(trips_a + trips_b) / f64::from(trips_a.max(trips_b))
+    }
+
+    /// Arms that a subgroup issues where consecutive lanes take `arms` arms in turn: there are never more than lanes.
+    pub fn k_way(&self, arms: u32) -> f64 {
+        f64::from(arms.min(self.lanes))
+    }
+
+    /// Arms that a subgroup issues, on average, where each lane takes one of `arms` at random: an arm is spared with
+    /// the chance (1 - 1/k)^lanes that nobody takes it, so it is k (1 - (1 - 1/k)^lanes).
+    pub fn k_way_random(&self, arms: u32) -> f64 {
+        let arms = f64::from(arms);
+        arms * (1.0 - (1.0 - 1.0 / arms).powf(f64::from(self.lanes)))
+    }
+
+    /// The share of subgroups that hold both sides of a branch which each lane takes with chance `share`: all but
+    /// those where every lane does or none does.
+    pub fn mixed_at_random(&self, share: f64) -> f64 {
+        let lanes = f64::from(self.lanes);
+        1.0 - share.powf(lanes) - (1.0 - share).powf(lanes)
+    }
+
+    /// How many of `subgroups` subgroups a random half leaves undivided: 2 x 0.5^lanes of them. The band is four
+    /// standard deviations of the binomial distribution and one, the chance to miss it below one in ten thousand.
+    pub fn undivided_halves(&self, subgroups: u32) -> Prediction {
+        let chance = 1.0 - self.mixed_at_random(0.5);
+        let value = f64::from(subgroups) * chance;
+        let spread = 4.0 * (value * (1.0 - chance)).sqrt() + 1.0;
+        Prediction { value, low: (value - spread).max(0.0), high: value + spread }
+    }
+
+    /// Lanes that take one side of a random half, of `invocations`: half of them, within four standard deviations.
+    pub fn half_of(&self, invocations: u32) -> Prediction {
+        let value = f64::from(invocations) / 2.0;
+        let spread = 4.0 * (f64::from(invocations) / 4.0).sqrt();
+        Prediction { value, low: value - spread, high: value + spread }
+    }
+
+    /// Time of loops of which one in `spacing` takes `long` trips and the rest `short`, over the time of `long` trips
+    /// everywhere: a subgroup waits for its longest lane, and with a spacing above the width only some have one.
+    pub fn spaced_loops(&self, spacing: u32, long: u32, short: u32) -> f64 {
+        let with_long = (f64::from(self.lanes) / f64::from(spacing)).min(1.0);
+        with_long + (1.0 - with_long) * f64::from(short) / f64::from(long)
+    }
+
+    /// The mean over subgroups of their longest loop, as a share of `longest`, where each lane takes a random number
+    /// of trips from 1 to `longest`: the expectation of the largest of `lanes` uniform numbers.
+    pub fn random_loops(&self, longest: u32) -> f64 {
+        // The mean of a positive whole number is the sum over m of the chance that it exceeds m.
+        let longest = f64::from(longest);
+        let exceeds = |m: f64| 1.0 - (m / longest).powf(f64::from(self.lanes));
+        (0..longest as u32).map(|m| exceeds(f64::from(m))).sum::<f64>() / longest
+    }
+
+    /// Work on a random `share` of the items where they lie, over the same work on a dense list of them: a subgroup
+    /// is spared only where none of its lanes has work, 1 - (1 - p)^lanes against p.
+    pub fn compaction_gain(&self, share: f64) -> f64 {
+        (1.0 - (1.0 - share).powf(f64::from(self.lanes))) / share
+    }
+
+    /// The gain of compaction with its pass counted, once the work is expensive: it pays, so above 1, and never more
+    /// than on the work alone.
+    pub fn compaction_pays(&self, share: f64) -> Prediction {
+        let limit = self.around(self.compaction_gain(share), DATA);
+        Prediction { low: 1.0, ..limit }
+    }
+}
+
+/// A value that admits no doubt, such as a count.
+pub fn exactly(value: impl Into<f64>) -> Prediction {
+    let value = value.into();
+    Prediction { value, low: value, high: value }
+}
+
+fn lowest_common_multiple(a: u32, b: u32) -> u32 {
+    let (mut divisor, mut rest) = (a, b);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
+/// Judges a measured value, with the 95 % interval of its median, by a prediction: it holds where the whole interval
+/// is inside the band and differs where the whole interval is outside; an interval that reaches over an edge of the
+/// band is too wide to say.
+pub fn judge(prediction: Prediction, value: f64, interval: [f64; 2]) -> Verdict {
+    let [low, high] = interval;
+    if !(value.is_finite() && low <= value && value <= high) {
+        return Verdict::Ambiguous;
+    }
+    if prediction.low <= low && high <= prediction.high {
+        Verdict::Holds
+    } else if high < prediction.low || prediction.high < low {
+        Verdict::Differs
+    } else {
+        Verdict::Ambiguous
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gpu(lanes: u32) -> Model {
+        Model { lanes, cpu: false }
+    }
+
+    /// The mean of `count` over the subgroups of a long stretch of invocations, each of which does `act`.
+    fn mean_over_subgroups(lanes: u32, act: impl Fn(u32) -> u32, count: impl Fn(&[u32]) -> f64) -> f64 {
+        let subgroups = 1 << 12;
+        let sum: f64 = (0..subgroups)
+            .map(|subgroup| {
+                let acts: Vec<_> = (0..lanes).map(|lane| act(subgroup * lanes + lane)).collect();
+                count(&acts)
+            })
+            .sum();
+        sum / f64::from(subgroups)
+    }
+
+    fn distinct(acts: &[u32]) -> f64 {
+        let mut acts = acts.to_vec();
+        acts.sort_unstable();
+        acts.dedup();
+        acts.len() as f64
+    }
+
+    /// Every way in which `lanes` lanes can each take one of `choices`, as the digits of a number.
+    fn every_choice(lanes: u32, choices: u32) -> impl Iterator<Item = Vec<u32>> {
+        (0..choices.pow(lanes)).map(move |mut number| {
+            (0..lanes)
+                .map(|_| {
+                    let digit = number % choices;
+                    number /= choices;
+                    digit
+                })
+                .collect()
+        })
+    }
+
+    fn mean(values: impl Iterator<Item = f64>) -> f64 {
+        let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+        sum / count
+    }
+
+    fn assert_close(a: f64, b: f64, what: &str) {
+        assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{what}: {a} against {b}");
+    }
+
+    #[test]
+    fn runs_cost_the_arms_that_their_subgroups_hold() {
+        for lanes in [4, 8, 32, 64] {
+            for run in [1, 2, 3, 4, 8, 12, 16, 32, 64, 128, 256] {
+                for shift in [0, 1, lanes / 2, lanes] {
+                    let counted = mean_over_subgroups(lanes, |index| (index + shift) / run % 2, distinct);
+                    let predicted = gpu(lanes).runs(run, shift);
+                    // The stretch does not end on a period of every run.
+                    assert!((counted - predicted).abs() < 1e-3, "{lanes} {run} {shift}: {counted} {predicted}");
+                }
+            }
+            assert_eq!(gpu(lanes).runs(lanes, 0), 1.0);
+            assert_eq!(gpu(lanes).runs(lanes, 1), 2.0);
+            assert_eq!(gpu(lanes).runs(1, 0), 2.0);
+        }
+        // Read off a trial on an H200: runs of 48 and 40 lie between.
+        assert_close(gpu(32).runs(48, 0), 4.0 / 3.0, "run of 48");
+        assert_close(gpu(32).runs(40, 0), 1.6, "run of 40");
+    }
+
+    #[test]
+    fn arms_in_turn_are_as_many_as_a_subgroup_holds() {
+        for lanes in [4, 8, 16, 32, 64] {
+            for arms in [1, 2, 4, 8, 16, 32, 64, 128] {
+                let counted = mean_over_subgroups(lanes, |index| index % arms, distinct);
+                assert_close(gpu(lanes).k_way(arms), counted, "k-way");
+            }
+        }
+    }
+
+    #[test]
+    fn random_arms_are_the_mean_over_every_choice() {
+        for (lanes, arms) in [(4, 2), (4, 4), (4, 7), (8, 2), (8, 3), (8, 4), (1, 5)] {
+            let counted = mean(every_choice(lanes, arms).map(|acts| distinct(&acts)));
+            assert_close(gpu(lanes).k_way_random(arms), counted, "random arms");
+        }
+    }
+
+    #[test]
+    fn a_random_half_is_the_mean_over_every_choice() {
+        for lanes in [1, 4, 8, 16] {
+            let divided = mean(every_choice(lanes, 2).map(|acts| distinct(&acts) - 1.0));
+            assert_close(gpu(lanes).mixed_at_random(0.5), divided, "divided");
+        }
+        // A quarter: of four equal choices, one.
+        let divided = mean(every_choice(8, 4).map(|acts| {
+            let taken = acts.iter().filter(|act| **act == 0).count();
+            f64::from(u8::from(taken > 0 && taken < 8))
+        }));
+        assert_close(gpu(8).mixed_at_random(0.25), divided, "a quarter");
+        let band = gpu(8).undivided_halves(8192);
+        assert_close(band.value, 64.0, "8,192 subgroups of 8");
+        assert!(band.low < 61.0 && 61.0 < band.high && band.high < 128.0, "{band:?}");
+        assert!(gpu(32).undivided_halves(131_072).high < 2.0);
+    }
+
+    #[test]
+    fn loops_cost_their_subgroups_longest() {
+        let longest = |acts: &[u32]| f64::from(acts.iter().copied().max().unwrap_or(0));
+        for lanes in [4, 8, 32] {
+            for spacing in [1, 2, 4, 8, 32, 64, 256] {
+                let trips = |index: u32| if index.is_multiple_of(spacing) { 1000 } else { 10 };
+                let counted = mean_over_subgroups(lanes, trips, longest) / 1000.0;
+                assert_close(gpu(lanes).spaced_loops(spacing, 1000, 10), counted, "spaced");
+            }
+        }
+        for (lanes, most) in [(4, 5), (8, 3), (1, 10)] {
+            let counted = mean(every_choice(lanes, most).map(|acts| longest(&acts) + 1.0)) / f64::from(most);
+            assert_close(gpu(lanes).random_loops(most), counted, "random");
+        }
+    }
+
+    #[test]
+    fn compaction_gains_the_idle_lanes_of_every_choice() {
+        for lanes in [4, 8] {
+            for choices in [2, 4] {
+                // One choice of `choices` is work. In place, a subgroup with any work is issued; dense, a share of one.
+                let issued = mean(every_choice(lanes, choices).map(|acts| f64::from(u8::from(acts.contains(&0)))));
+                let share = 1.0 / f64::from(choices);
+                assert_close(gpu(lanes).compaction_gain(share), issued / share, "gain");
+            }
+        }
+        assert_eq!(gpu(32).compaction_gain(1.0), 1.0);
+    }
+
+    #[test]
+    fn partial_subgroups_hold_what_remains() {
+        for lanes in [4, 8, 32, 64] {
+            for invocations in 1..=200 {
+                let model = gpu(lanes);
+                assert!((1..=lanes).contains(&model.last_lanes(invocations)));
+                let full = (model.subgroups(invocations) - 1) * lanes;
+                assert_eq!(full + model.last_lanes(invocations), invocations);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_cut_along_x() {
+        // 5 x 2 at 4 lanes: each row makes a subgroup of 4 and one of 1.
+        let places: Vec<_> = (0..10).map(|index| gpu(4).row_by_row([5, 2, 1], index)).collect();
+        assert_eq!(places[..5], [[0, 0, 4], [0, 1, 4], [0, 2, 4], [0, 3, 4], [4, 0, 1]]);
+        assert_eq!(places[5..], [[5, 0, 4], [5, 1, 4], [5, 2, 4], [5, 3, 4], [9, 0, 1]]);
+    }
+
+    #[test]
+    fn a_verdict_needs_the_whole_interval() {
+        let prediction = Prediction { value: 2.0, low: 1.9, high: 2.1 };
+        for (value, interval, verdict) in [
+            (2.0, [1.95, 2.05], Verdict::Holds),
+            (1.9, [1.9, 1.9], Verdict::Holds),
+            (1.0, [0.9, 1.1], Verdict::Differs),
+            (3.0, [2.2, 9.0], Verdict::Differs),
+            (2.0, [1.8, 2.05], Verdict::Ambiguous),
+            (2.5, [2.05, 3.0], Verdict::Ambiguous),
+            (2.0, [1.0, 3.0], Verdict::Ambiguous),
+            (f64::NAN, [1.95, 2.05], Verdict::Ambiguous),
+            (2.0, [f64::NAN, 2.0], Verdict::Ambiguous),
+            (f64::INFINITY, [2.0, f64::INFINITY], Verdict::Ambiguous),
+        ] {
+            assert_eq!(judge(prediction, value, interval), verdict, "{value} {interval:?}");
+        }
+        assert_eq!(judge(exactly(3u32), 3.0, [3.0; 2]), Verdict::Holds);
+        assert_eq!(judge(exactly(3u32), 4.0, [4.0; 2]), Verdict::Differs);
+    }
+
+    #[test]
+    fn bands_are_wider_on_a_cpu_driver() {
+        let (gpu, cpu) = (Model { lanes: 8, cpu: false }, Model { lanes: 8, cpu: true });
+        for tolerance in [TIME, FREE, DATA] {
+            let (narrow, wide) = (gpu.around(2.0, tolerance), cpu.around(2.0, tolerance));
+            assert!(wide.low < narrow.low && narrow.high < wide.high);
+            // A cost of one whole arm can never pass as none.
+            assert!(cpu.around(1.0, tolerance).high < cpu.around(2.0, tolerance).low);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What an experiment hands back, and the rows, plots and controls that it is made of.
+
+use super::kernel::CHECKS;
+use super::model::judge;
+use super::timing::ratios;
+use crate::measure::{Clock, Samples, interval, median};
+use crate::report::{Axis, Control, Plot, PlotKind, Prediction, Row, Series, Unit, Verdict};
+
+/// What an experiment found; the framework adds what it is called and how long it took.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) prediction: String,
+    pub(super) finding: String,
+    pub(super) method: String,
+    pub(super) verdict: Verdict,
+    pub(super) rows: Vec<Row>,
+    pub(super) plots: Vec<Plot>,
+    pub(super) control: Option<Control>,
+}
+
+impl Outcome {
+    /// An experiment that this adapter cannot do, or not tell the result of.
+    pub(super) fn not_measurable(prediction: String, method: String, rows: Vec<Row>, reason: &str) -> Self {
+        let finding = format!("Not measurable here: {reason}.");
+        Self { prediction, finding, method, verdict: Verdict::NotMeasurable, rows, plots: vec![], control: None }
+    }
+}
+
+/// The verdict that the judged rows give together: a claim differs where any of its rows does, and holds only where
+/// all of them do. Rows that cannot be measured here count for nothing unless there are no others.
+pub(super) fn overall(rows: &[Row]) -> Verdict {
+    let has = |verdict| rows.iter().any(|row| row.verdict == Some(verdict));
+    if has(Verdict::Differs) {
+        Verdict::Differs
+    } else if has(Verdict::Ambiguous) {
+        Verdict::Ambiguous
+    } else if has(Verdict::Holds) {
+        Verdict::Holds
+    } else {
+        Verdict::NotMeasurable
+    }
+}
+
+impl Row {
+    fn unjudged(cell: String, quantity: &str, unit: Unit, samples: Vec<f64>, clock: &str) -> Self {
+        // Absent figures are zero in the record, since JSON knows no NaN; the verdict says that they are absent.
+        let (value, interval) = match samples.as_slice() {
+            [] => (0.0, [0.0; 2]),
+            samples => (median(samples), interval(samples)),
+        };
+        Self {
+            cell,
+            quantity: quantity.into(),
+            unit,
+            samples,
+            value,
+            interval,
+            path: "native".into(),
+            checks: CHECKS.name().into(),
+            clock: clock.into(),
+            prediction: None,
+            verdict: None,
+            note: None,
+        }
+    }
+
+    /// The times of one case.
+    pub(super) fn time(cell: impl Into<String>, samples: &Samples) -> Self {
+        Self::unjudged(cell.into(), "time", Unit::Ns, samples.ns.clone(), samples.clock.name())
+    }
+
+    /// Nanoseconds a trip of one case: its slope.
+    pub(super) fn trip(cell: impl Into<String>, trip: &Samples) -> Self {
+        Self::unjudged(cell.into(), "time of one more trip", Unit::Ns, trip.ns.clone(), trip.clock.name())
+    }
+
+    /// The times or slopes `a` over `b`, round by round.
+    ///
+    /// The interval also reaches to the ratio of the least of each: other programs only ever add time, so what the
+    /// median says must show in the least disturbed samples too. On a quiet device that changes nothing.
+    pub(super) fn ratio(cell: impl Into<String>, quantity: &str, a: &[f64], b: &[f64], clock: Clock) -> Self {
+        let mut row = Self::unjudged(cell.into(), quantity, Unit::Ratio, ratios(a, b), clock.name());
+        if row.samples.is_empty() {
+            return row.missing("the noise of every sample is larger than the time itself");
+        }
+        for ratio in ratios(&[least(a)], &[least(b)]) {
+            row.interval = [row.interval[0].min(ratio), row.interval[1].max(ratio)];
+        }
+        row
+    }
+
+    /// A count, or a share of counts.
+    pub(super) fn count(cell: impl Into<String>, quantity: &str, unit: Unit, value: impl Into<f64>) -> Self {
+        let row = Self::unjudged(cell.into(), quantity, unit, vec![value.into()], "none");
+        Self { interval: [row.value; 2], ..row }
+    }
+
+    /// What cannot be measured here, with the reason.
+    pub(super) fn not_measurable(cell: impl Into<String>, quantity: &str, unit: Unit, reason: &str) -> Self {
+        Self::unjudged(cell.into(), quantity, unit, vec![], "none").missing(reason)
+    }
+
+    fn missing(self, reason: &str) -> Self {
+        Self { verdict: Some(Verdict::NotMeasurable), note: Some(reason.into()), ..self }
+    }
+
+    /// Judges the row by this prediction.
+    pub(super) fn predicted(self, prediction: Prediction) -> Self {
+        let verdict = match self.verdict {
+            Some(Verdict::NotMeasurable) => Verdict::NotMeasurable,
+            _ => judge(prediction, self.value, self.interval),
+        };
+        Self { prediction: Some(prediction), verdict: Some(verdict), ..self }
+    }
+
+    /// Adds what a reader should know.
+    pub(super) fn noted(self, note: impl Into<String>) -> Self {
+        Self { note: Some(note.into()), ..self }
+    }
+
+    /// The value beside what the model says of it, for a finding.
+    pub(super) fn against_model(&self) -> String {
+        match (&self.prediction, self.verdict) {
+            (_, Some(Verdict::NotMeasurable)) | (None, _) => format!("{:.2}", self.value),
+            (Some(prediction), verdict) => {
+                let said = match verdict {
+                    Some(Verdict::Differs) => ", so it differs",
+                    Some(Verdict::Ambiguous) => ", but too noisy to say",
+                    _ => "",
+                };
+                format!("{:.2} (the model says {:.2}{said})", self.value, prediction.value)
+            }
+        }
+    }
+}
+
+/// The least time of these.
+fn least(times: &[f64]) -> f64 {
+    times.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// What to add to a finding where a branch that should cost nothing shows on a CPU driver; empty elsewhere.
+pub(super) fn mask_remark(is_cpu: bool, over_no_branch: &Row) -> &'static str {
+    // Less than this is noise there.
+    if is_cpu && over_no_branch.value > 1.05 {
+        " That is this CPU driver's own: it keeps the mask of a loop inside a branch with instructions, where a GPU keeps \
+         it in hardware."
+    } else {
+        ""
+    }
+}
+
+/// A negative control: this row, which is of another case, judged by a prediction of the experiment.
+pub(super) fn control(what: &str, row: &Row, prediction: Prediction) -> Control {
+    Control {
+        what: what.into(),
+        prediction,
+        value: row.value,
+        verdict: match row.verdict {
+            Some(Verdict::NotMeasurable) => Verdict::NotMeasurable,
+            _ => judge(prediction, row.value, row.interval),
+        },
+    }
+}
+
+/// A horizontal or vertical axis of numbers.
+pub(super) fn axis(label: &str, log2: bool) -> Axis {
+    Axis { label: label.into(), log2, categories: vec![] }
+}
+
+/// A plot of points joined by lines.
+pub(super) fn line_plot(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Plot {
+    Plot { title: title.into(), kind: PlotKind::Line, x, y, series }
+}
+
+/// What was measured, as points.
+pub(super) fn measured(name: &str, points: impl IntoIterator<Item = [f64; 2]>) -> Series {
+    Series { name: name.into(), predicted: false, points: points.into_iter().collect() }
+}
+
+/// What the model says, as points.
+pub(super) fn predicted(name: &str, points: impl IntoIterator<Item = [f64; 2]>) -> Series {
+    Series { name: name.into(), predicted: true, points: points.into_iter().collect() }
+}
+
+/// Bars of the judged rows among these, with the model's beside them; the rows' cells are the categories.
+pub(super) fn bar_plot<'a>(title: &str, y_label: &str, rows: impl IntoIterator<Item = &'a Row>) -> Plot {
+    let rows: Vec<_> =
+        rows.into_iter().filter(|row| !row.samples.is_empty()).filter_map(|row| Some((row, row.prediction?))).collect();
+    let bars = |value: &dyn Fn(&Row, &Prediction) -> f64| -> Vec<[f64; 2]> {
+        rows.iter().enumerate().map(|(i, (row, prediction))| [i as f64, value(row, prediction)]).collect()
+    };
+    let categories = rows.iter().map(|(row, _)| row.cell.clone()).collect();
+    Plot {
+        title: title.into(),
+        kind: PlotKind::Bars,
+        x: Axis { label: "case".into(), log2: false, categories },
+        y: axis(y_label, false),
+        series: vec![
+            measured("measured", bars(&|row, _| row.value)),
+            predicted("model", bars(&|_, prediction| prediction.value)),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::model::exactly;
+
+    fn judged(verdict: Verdict) -> Row {
+        Row { verdict: Some(verdict), ..Row::count("cell", "count", Unit::Count, 1) }
+    }
+
+    #[test]
+    fn one_row_that_differs_decides() {
+        use Verdict::{Ambiguous, Differs, Holds, NotMeasurable};
+        for (rows, verdict) in [
+            (vec![Holds, Holds], Holds),
+            (vec![Holds, NotMeasurable], Holds),
+            (vec![Holds, Ambiguous], Ambiguous),
+            (vec![Ambiguous, Differs, Holds], Differs),
+            (vec![NotMeasurable], NotMeasurable),
+            (vec![], NotMeasurable),
+        ] {
+            let rows: Vec<_> = rows.into_iter().map(judged).collect();
+            assert_eq!(overall(&rows), verdict, "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_without_samples_says_so_whatever_was_predicted() {
+        let row = Row::not_measurable("cell", "count", Unit::Count, "no such thing").predicted(exactly(0u32));
+        assert_eq!((row.verdict, row.value), (Some(Verdict::NotMeasurable), 0.0));
+        assert_eq!(control("what", &row, exactly(0u32)).verdict, Verdict::NotMeasurable);
+        let row = Row::ratio("cell", "ratio", &[-1.0], &[1.0], Clock::Gpu);
+        assert_eq!(row.verdict, Some(Verdict::NotMeasurable));
+    }
+
+    #[test]
+    fn what_only_disturbed_samples_show_is_not_believed() {
+        let two = Prediction { value: 2.0, low: 1.9, high: 2.1 };
+        let quiet = Row::ratio("cell", "ratio", &[300.0, 302.0, 301.0], &[100.0; 3], Clock::Gpu).predicted(two);
+        assert_eq!(quiet.verdict, Some(Verdict::Differs));
+        let a = [300.0, 302.0, 301.0, 200.0, 303.0, 301.0, 302.0, 300.0, 301.0];
+        let disturbed = Row::ratio("cell", "ratio", &a, &[100.0; 9], Clock::Gpu).predicted(two);
+        assert_eq!(disturbed.verdict, Some(Verdict::Ambiguous));
+    }
+
+    #[test]
+    fn a_control_is_judged_like_a_row() {
+        let row = Row::ratio("cell", "ratio", &[1.0; 9], &[1.0; 9], Clock::Gpu);
+        let two = Prediction { value: 2.0, low: 1.9, high: 2.1 };
+        assert_eq!(control("one side only", &row, two).verdict, Verdict::Differs);
+        assert_eq!(control("one side only", &row, exactly(1u32)).verdict, Verdict::Holds);
+    }
+}

@@ -1,0 +1,223 @@
+//! The record as text: plain, without colour, 100 columns wide.
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
+
+use super::format::{date, number};
+use super::{Change, ExperimentRecord, Record, RecordComparison, RunId, Verdict};
+
+/// Columns of a terminal that every view fits into.
+pub const WIDTH: u16 = 100;
+
+/// What a run found: the adapter, the verdicts counted, and one line an experiment.
+pub fn summary(record: &Record) -> String {
+    let adapter = &record.adapter;
+    let mut text = format!("{} ({}, {})\n", adapter.name, adapter.backend, adapter.kind);
+    let clock = match adapter.timestamp_period_ns {
+        Some(ns) => format!("GPU timestamps, {} ns a tick", number(ns)),
+        None => "wall clock: the device has no usable timestamps".into(),
+    };
+    let [min, max] = adapter.reported_lanes;
+    let reported = if min == max { min.to_string() } else { format!("{min} to {max}") };
+    let run = format!(
+        "wavelane {}, {}, {} s, {}",
+        record.version,
+        record.effort,
+        number(record.wall_s),
+        date(record.created_s)
+    );
+    text += &facts(&[
+        ("driver", &adapter.driver),
+        ("lanes", &format!("{} counted, {reported} reported", adapter.counted_lanes)),
+        ("path", &format!("{}: {}", adapter.path, adapter.path_reason)),
+        ("clock", &clock),
+        ("run", &run),
+        ("verdicts", &verdict_counts(record)),
+    ]);
+    let mut table = table(["experiment", "verdict", "measured"]);
+    for experiment in &record.experiments {
+        table.add_row([&experiment.id, experiment.verdict.word(), &experiment.finding]);
+    }
+    text + "\n" + &print(&table)
+}
+
+/// One experiment in full: the claim, what was predicted and measured, how, and every row.
+pub fn experiment(experiment: &ExperimentRecord) -> String {
+    let e = experiment;
+    let control = e.control.as_ref().map_or_else(String::new, |c| {
+        format!(
+            "{}: {}, judged against {} to {}: {}",
+            c.what,
+            number(c.value),
+            number(c.prediction.low),
+            number(c.prediction.high),
+            c.verdict.word()
+        )
+    });
+    let reference = e.reference_drift.map_or_else(String::new, drift);
+    let mut text = format!("{}\n", e.title);
+    text += &facts(&[
+        ("verdict", e.verdict.word()),
+        ("claim", &e.claim),
+        ("predicted", &e.prediction),
+        ("measured", &e.finding),
+        ("method", &e.method),
+        ("control", &control),
+        ("reference", &reference),
+        ("repeat", &format!("wavelane measure {}", e.id)),
+    ]);
+    if !e.rows.is_empty() {
+        let mut table = table(["case", "quantity", "measured", "95 % interval", "predicted (band)", "verdict"]);
+        for row in &e.rows {
+            let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+            table.add_row([
+                Cell::new(&row.cell),
+                Cell::new(&row.quantity),
+                right(row.unit.format(row.value)),
+                right(row.spread()),
+                right(row.predicted_text()),
+                Cell::new(row.verdict.map_or("", Verdict::word)),
+            ]);
+        }
+        text += "\n";
+        text += &print(&table);
+        for row in &e.rows {
+            if let Some(note) = &row.note {
+                text += &facts(&[(&row.cell, note)]);
+            }
+        }
+    }
+    text
+}
+
+/// A comparison: what was compared, the changes counted, and each row that is not the same.
+pub fn comparison(comparison: &RecordComparison) -> String {
+    let run =
+        |run: &RunId| format!("{}, {}, wavelane {}, {}", run.adapter, run.driver, run.version, date(run.created_s));
+    let counts: Vec<_> = Change::ALL
+        .iter()
+        .map(|change| (comparison.count(*change), change.word()))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{word} {count}"))
+        .collect();
+    let mut text = facts(&[
+        ("before", &run(&comparison.before)),
+        ("after", &run(&comparison.after)),
+        ("rows", &if counts.is_empty() { "none".into() } else { counts.join(", ") }),
+    ]);
+    let mut table = table(["experiment", "case", "quantity", "before", "after", "ratio", "change"]);
+    for row in comparison.rows.iter().filter(|row| row.change != Change::Same) {
+        let right = |text: Option<String>| Cell::new(text.unwrap_or_default()).set_alignment(CellAlignment::Right);
+        let ratio = row.before.zip(row.after).map(|(before, after)| number(after / before));
+        table.add_row([
+            Cell::new(&row.experiment),
+            Cell::new(&row.cell),
+            Cell::new(&row.quantity),
+            right(row.before.map(|value| row.unit.format(value))),
+            right(row.after.map(|value| row.unit.format(value))),
+            right(ratio),
+            Cell::new(row.change.word()),
+        ]);
+    }
+    if !table.is_empty() {
+        text += "\n";
+        text += &print(&table);
+    }
+    text
+}
+
+/// How far the reference kernel moved, in words.
+pub(super) fn drift(ratio: f64) -> String {
+    format!("moved by {:.1} % from start to end", (ratio - 1.0).abs() * 100.0)
+}
+
+fn verdict_counts(record: &Record) -> String {
+    let counts: Vec<_> = Verdict::ALL
+        .iter()
+        .map(|verdict| (record.experiments.iter().filter(|e| e.verdict == *verdict).count(), verdict.word()))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{word} {count}"))
+        .collect();
+    if counts.is_empty() { "none".into() } else { counts.join(", ") }
+}
+
+/// Names and texts in two columns, without the empty ones.
+fn facts(facts: &[(&str, &str)]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table.force_no_tty();
+    table.add_rows(facts.iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| [*name, *text]));
+    print(&table)
+}
+
+fn table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('-').junction('-')));
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH).force_no_tty().set_header(header);
+    table
+}
+
+fn print(table: &Table) -> String {
+    table.trim_fmt() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{compare_records, sample};
+
+    fn fits(text: &str) {
+        for line in text.lines() {
+            // The sample's wide characters take two columns each.
+            let columns: usize = line.chars().map(|c| if c >= '\u{1100}' && c != '…' { 2 } else { 1 }).sum();
+            assert!(columns <= usize::from(WIDTH), "{columns} columns: {line}");
+            assert!(!line.contains('\u{1b}'), "colour in {line:?}");
+        }
+    }
+
+    #[test]
+    fn a_summary_names_adapter_verdicts_and_every_experiment() {
+        let record = sample::record();
+        let text = summary(&record);
+        fits(&text);
+        assert!(text.starts_with("NVIDIA H200 (vulkan, discrete GPU)\n"), "{text}");
+        assert!(text.contains("holds 3, differs 1, ambiguous 1, not measurable 1"), "{text}");
+        assert!(text.contains("32 counted, 32 reported"));
+        assert!(text.contains("2026-11-30 23:59 UTC"));
+        for experiment in &record.experiments {
+            assert!(text.contains(&experiment.id), "{} in {text}", experiment.id);
+        }
+    }
+
+    #[test]
+    fn an_experiment_shows_every_row_and_how_to_repeat_it() {
+        let record = sample::record();
+        for e in &record.experiments {
+            let text = experiment(e);
+            fits(&text);
+            assert!(text.contains(&format!("wavelane measure {}", e.id)) && text.contains(e.verdict.word()));
+        }
+        let text = experiment(&record.experiments[1]);
+        assert!(text.contains("k=32"), "{text}");
+        assert!(text.contains("31.9"), "{text}");
+        assert!(text.contains("32 (30.4 to 33.6)"), "{text}");
+        assert!(text.contains("moved by 0.2 % from start to end"), "{text}");
+    }
+
+    #[test]
+    fn a_comparison_shows_what_changed_and_only_that() {
+        let before = sample::record();
+        let mut after = before.clone();
+        after.experiments[1].rows[0].samples.iter_mut().for_each(|ns| *ns *= 1.2);
+        after.experiments[1].rows[0].value *= 1.2;
+        let text = comparison(&compare_records(&before, &after));
+        fits(&text);
+        assert!(text.contains("slower 1"), "{text}");
+        assert!(
+            text.lines().any(|line| line.contains("k-way") && line.contains("1.20") && line.ends_with("slower")),
+            "{text}"
+        );
+        assert!(!text.contains("lane-map"), "{text}");
+        let same = comparison(&compare_records(&before, &before));
+        assert!(!same.contains("experiment"), "{same}");
+    }
+}

@@ -1,0 +1,297 @@
+//! Building blocks for a caller's own kernel.
+
+use super::assemble::{Assembled, Assembler, Fragment, Renames};
+use super::module::{ModuleBuilder, Piece, Target};
+use super::{MAX_LANES, reflect};
+use crate::element::{Element, ElementType, Scalar};
+use crate::error::{Error, ErrorKind, Result};
+use crate::gpu::Gpu;
+use crate::op::{Operator, OperatorKind};
+use crate::primitive::lanes;
+
+/// One building block: see [`block`] for what there is.
+#[derive(Clone, Debug)]
+pub struct Block {
+    pub(crate) kind: Kind,
+    /// What was wrong with the operator, told when the block is used.
+    error: Option<Error>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Vote,
+    Multisplit,
+    WorkgroupSelect,
+    WorkgroupRank { buckets: u32 },
+    OfType(OfType, ElementType),
+    OfOperator(OfOperator, ElementType, OperatorKind, String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OfType {
+    Shuffle,
+    Match,
+    WorkgroupBroadcast,
+    WorkgroupExchange { items: u32 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OfOperator {
+    Reduce,
+    Scan,
+    Segmented,
+    WorkgroupReduce,
+    WorkgroupScan,
+}
+
+/// The building blocks. `_T` in a function's name stands for the element ([`ElementType::ident`]): `_u32`,
+/// `_vec2_f32`, `_Moments`; `_op` for the operator's name: `_add`, or what [`Operator::named`] says.
+///
+/// Subgroup blocks order lanes by their number; workgroup blocks order invocations by subgroup, then lane, which is
+/// `wg_index`. All are right in a last subgroup that is partly filled. All are called in workgroup-uniform control
+/// flow.
+pub mod block {
+    use super::*;
+
+    fn plain(kind: Kind) -> Block {
+        Block { kind, error: None }
+    }
+
+    fn of_operator<T: Element>(kind: OfOperator, operator: impl Into<Operator<T>>) -> Block {
+        let operator = operator.into();
+        let error = operator.check().err();
+        Block { kind: Kind::OfOperator(kind, T::TYPE, operator.kind, operator.name), error }
+    }
+
+    /// `sg_ballot(bool) -> vec4<u32>`, `sg_all`, `sg_any`, `sg_elect() -> bool`, `sg_active_mask()`,
+    /// `sg_active_count()`; masks `sg_mask_lt/le/gt/ge/eq()`; of a mask `sg_ballot_count`, `sg_ballot_first`,
+    /// `sg_ballot_last`, `sg_ballot_rank` (lanes of it below this one), `sg_mask_has(mask, lane)`.
+    pub fn vote() -> Block {
+        plain(Kind::Vote)
+    }
+
+    /// `sg_multisplit(bucket: u32, bits: u32) -> SgSplit { peers, rank, count }` and
+    /// `sg_match_bits(bucket, bits) -> vec4<u32>`: lanes that agree in the lowest bits, a ballot a bit.
+    pub fn multisplit() -> Block {
+        plain(Kind::Multisplit)
+    }
+
+    /// `sg_shuffle_T(x, lane)`, `sg_shuffle_up_T(x, delta)`, `sg_shuffle_down_T`, `sg_shuffle_xor_T(x, mask)`,
+    /// `sg_broadcast_T(x, lane)` from any lane, `sg_broadcast_first_T(x)`, `sg_rotate_T(x, delta)`. The value from a lane
+    /// that the subgroup does not have is unspecified.
+    pub fn shuffle<T: Element>() -> Block {
+        plain(Kind::OfType(OfType::Shuffle, T::TYPE))
+    }
+
+    /// `sg_match_any_T(x) -> vec4<u32>`, the lanes that hold the same bits (32 ballots a word), and
+    /// `sg_match_all_T(x) -> bool`.
+    pub fn match_any<T: Element>() -> Block {
+        plain(Kind::OfType(OfType::Match, T::TYPE))
+    }
+
+    /// `sg_reduce_op_T(x)`, in all lanes; `sg_reduce_tree_op_T(x)`, the same by a shuffle tree, which leaves its number
+    /// of steps in `sg_tree_steps_op_T`.
+    pub fn subgroup_reduce<T: Element>(operator: impl Into<Operator<T>>) -> Block {
+        of_operator(OfOperator::Reduce, operator)
+    }
+
+    /// `sg_scan_inclusive_op_T(x)`, `sg_scan_exclusive_op_T(x)`.
+    pub fn subgroup_scan<T: Element>(operator: impl Into<Operator<T>>) -> Block {
+        of_operator(OfOperator::Scan, operator)
+    }
+
+    /// `sg_segmented_scan_inclusive_op_T(x, head: bool)`, `sg_segmented_scan_exclusive_op_T`,
+    /// `sg_segmented_reduce_op_T`: a segment begins at each lane that raises `head`, and at lane 0.
+    pub fn segmented<T: Element>(operator: impl Into<Operator<T>>) -> Block {
+        of_operator(OfOperator::Segmented, operator)
+    }
+
+    /// `wg_reduce_op_T(x)`, in all invocations. Two barriers.
+    pub fn workgroup_reduce<T: Element>(operator: impl Into<Operator<T>>) -> Block {
+        of_operator(OfOperator::WorkgroupReduce, operator)
+    }
+
+    /// `wg_scan_inclusive_op_T(x)`, `wg_scan_exclusive_op_T(x)`; afterwards `wg_total_op_T` holds the whole. Two barriers.
+    pub fn workgroup_scan<T: Element>(operator: impl Into<Operator<T>>) -> Block {
+        of_operator(OfOperator::WorkgroupScan, operator)
+    }
+
+    /// `wg_broadcast_T(x, index)`: the value of the invocation with that `wg_index`, in all. Two barriers.
+    pub fn workgroup_broadcast<T: Element>() -> Block {
+        plain(Kind::OfType(OfType::WorkgroupBroadcast, T::TYPE))
+    }
+
+    /// `wg_striped_to_blocked_T(&items)`, `wg_blocked_to_striped_T(&items)` on `array<T, ITEMS>` of each invocation.
+    /// Two barriers.
+    pub fn workgroup_exchange<T: Element>(items: u32) -> Block {
+        plain(Kind::OfType(OfType::WorkgroupExchange { items }, T::TYPE))
+    }
+
+    /// `wg_select(keep: bool) -> WgSelected { rank, count }`: how many before this one keep something, and how many do.
+    pub fn workgroup_select() -> Block {
+        plain(Kind::WorkgroupSelect)
+    }
+
+    /// `wg_rank(bucket: u32) -> WgRanked { place, rank }`: the place in a stable sort by bucket, and within the bucket.
+    /// `buckets` is a power of two from 2 to 256.
+    pub fn workgroup_rank(buckets: u32) -> Block {
+        plain(Kind::WorkgroupRank { buckets })
+    }
+}
+
+/// WGSL of the chosen building blocks, to stand before a kernel of the caller's.
+#[derive(Clone, Debug)]
+pub struct Library {
+    assembled: Assembled,
+    limits: wgpu::Limits,
+}
+
+/// Assembles building blocks for a kernel with this many invocations a workgroup (one-dimensional), on the path of
+/// `gpu`.
+///
+/// The kernel takes one argument of the type `Place` and calls `sg_begin` on it first. Then it knows `sg_lane`,
+/// `sg_size`, `sg_id`, `sg_count` (lanes of this subgroup), `sg_groups` and `wg_index`, and `WORKGROUP`; of the argument
+/// `place.index`, `place.workgroup` and `place.workgroups`. Names that begin with `sg_`, `wg_` and `op_` are taken.
+/// Build the pipeline with `zero_initialize_workgroup_memory: false`: the blocks initialise what they read.
+///
+/// ```no_run
+/// use wavelane::{Gpu, op, shader::{self, block}};
+/// # fn main() -> Result<(), wavelane::Error> {
+/// let gpu = Gpu::open()?;
+/// let library = shader::library(&gpu, 128, &[block::subgroup_scan::<u32>(op::Add), block::match_any::<u32>()])?;
+/// let kernel = library.with_kernel("ranks.wgsl", "
+///     @group(0) @binding(0) var<storage, read_write> items: array<u32>;
+///     @compute @workgroup_size(WORKGROUP)
+///     fn ranks(place: Place) {
+///       sg_begin(place);
+///       let at = place.workgroup.x * WORKGROUP + wg_index;
+///       items[at] = sg_scan_exclusive_add_u32(items[at]);
+///     }")?;
+/// # let _ = kernel.text(); Ok(()) }
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] for an operator that is not defined for its type or for sizes out of range,
+/// [`ErrorKind::MissingFeature`] for a type that the device lacks, [`ErrorKind::LimitTooSmall`] for a workgroup over the
+/// limits.
+pub fn library(gpu: &Gpu, workgroup: u32, blocks: &[Block]) -> Result<Library> {
+    let limits = gpu.limits();
+    let allowed = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+    if workgroup == 0 {
+        return Err(Error::argument("a workgroup has at least one invocation"));
+    }
+    if workgroup > allowed {
+        return Err(Error::limit(
+            "a workgroup",
+            workgroup.into(),
+            allowed.into(),
+            "max_compute_invocations_per_workgroup",
+        ));
+    }
+    for block in blocks {
+        let missing = block.features() - gpu.features();
+        if !missing.is_empty() {
+            return Err(Error::new(
+                ErrorKind::MissingFeature,
+                format!("a building block needs the device feature {missing:?}"),
+            ));
+        }
+    }
+    let target = Target { path: gpu.path(), lanes: lanes(gpu), workgroup, unroll: true };
+    Ok(Library { assembled: assemble(target, blocks)?, limits: limits.clone() })
+}
+
+impl Library {
+    /// The WGSL text: a kernel's own text goes behind it.
+    pub fn text(&self) -> &str {
+        self.assembled.text()
+    }
+
+    /// The text with a kernel behind it, validated: errors in the kernel are shown at `file` and the kernel's own line.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidShader`], and [`ErrorKind::LimitTooSmall`] for workgroup memory over the limit, which wgpu does
+    /// not check.
+    pub fn with_kernel(&self, file: &str, kernel: &str) -> Result<Assembled> {
+        let mut assembler = Assembler::after(self.assembled.clone());
+        assembler.fragment(&Fragment { file: file.into(), text: kernel.into() }, &Renames::default());
+        let assembled = assembler.finish();
+        let (module, info) = assembled.validate()?;
+        reflect::check_workgroup_bytes(&reflect::entries(&module, &info)?, &self.limits, file)?;
+        Ok(assembled)
+    }
+}
+
+impl Block {
+    fn features(&self) -> wgpu::Features {
+        match &self.kind {
+            Kind::OfType(_, element) | Kind::OfOperator(_, element, ..) => element.features(),
+            _ => wgpu::Features::empty(),
+        }
+    }
+}
+
+/// The blocks' text for any target.
+pub(crate) fn assemble(target: Target, blocks: &[Block]) -> Result<Assembled> {
+    let f16 = blocks.iter().any(|block| block.features().contains(Scalar::F16.feature()));
+    let mut builder = ModuleBuilder::new(target, if f16 { "enable f16;\n" } else { "" });
+    let (mut items_before, mut buckets_before) = (None, None);
+    for block in blocks {
+        if let Some(error) = &block.error {
+            return Err(error.clone());
+        }
+        let piece = match &block.kind {
+            Kind::Vote => Piece::Ballot,
+            Kind::Multisplit => Piece::Multisplit,
+            Kind::WorkgroupSelect => Piece::WgSelect,
+            &Kind::WorkgroupRank { buckets } => {
+                if !buckets.is_power_of_two() || !(2..=256).contains(&buckets) {
+                    return Err(Error::argument(format!("buckets are a power of two from 2 to 256, not {buckets}")));
+                }
+                one_size(&mut buckets_before, buckets, "buckets")?;
+                Piece::WgRank { buckets }
+            }
+            Kind::OfType(kind, element) => {
+                super::user::check_layout(element)?;
+                let instance = builder.named_type(*element);
+                match *kind {
+                    OfType::Shuffle => Piece::Broadcast(instance),
+                    OfType::Match => Piece::Match(instance),
+                    OfType::WorkgroupBroadcast => Piece::WgBroadcast(instance),
+                    OfType::WorkgroupExchange { items } => {
+                        if !(1..=64).contains(&items) {
+                            return Err(Error::argument(format!("an invocation exchanges 1 to 64 items, not {items}")));
+                        }
+                        one_size(&mut items_before, items, "items an invocation")?;
+                        Piece::WgExchange { instance, items }
+                    }
+                }
+            }
+            Kind::OfOperator(kind, element, operator, name) => {
+                super::user::check_layout(element)?;
+                let instance = builder.named_operator(*element, operator.clone(), name);
+                match kind {
+                    OfOperator::Reduce => Piece::Reduce(instance),
+                    OfOperator::Scan => Piece::Scan(instance),
+                    OfOperator::Segmented => Piece::Segmented(instance),
+                    OfOperator::WorkgroupReduce => Piece::WgReduce(instance),
+                    OfOperator::WorkgroupScan => Piece::WgScan(instance),
+                }
+            }
+        };
+        builder.add(piece);
+    }
+    Ok(builder.finish())
+}
+
+/// One library has one number of items and of buckets: they are constants of its text.
+fn one_size(before: &mut Option<u32>, size: u32, what: &str) -> Result<()> {
+    match *before.get_or_insert(size) {
+        first if first != size => {
+            Err(Error::argument(format!("one library has one number of {what}; it was asked for {first} and {size}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+const _: () = assert!(MAX_LANES == 128, "lane masks have four words");

@@ -1,0 +1,493 @@
+//! The tool, run as a person runs it: what it prints where, and its exit codes.
+//!
+//! Rows that need an adapter are ignored with the reason where there is none, and fail instead if
+//! `WAVELANE_REQUIRE_ADAPTER` is set.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use serde_json::Value;
+
+type Outcome = Result<(), Failed>;
+
+/// A name, what must be there, and the test.
+type Case = (&'static str, Needs, fn() -> Outcome);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Needs {
+    Nothing,
+    AnyAdapter,
+    Lavapipe,
+    /// A device to which every write fails for want of space.
+    AnyAdapterAndDevFull,
+}
+
+const CASES: &[Case] = &[
+    ("help_names_commands_and_exit_codes", Needs::Nothing, help_names_commands_and_exit_codes),
+    ("version", Needs::Nothing, version),
+    ("a_wrong_command_line_is_code_2", Needs::Nothing, a_wrong_command_line_is_code_2),
+    ("no_adapter_is_code_3_and_says_what_to_install", Needs::Nothing, no_adapter_is_code_3_and_says_what_to_install),
+    ("no_adapter_leaves_no_file", Needs::Nothing, no_adapter_leaves_no_file),
+    ("a_file_that_cannot_be_written_is_told_at_once", Needs::Nothing, a_file_that_cannot_be_written_is_told_at_once),
+    ("compare_refuses_what_is_no_record", Needs::Nothing, compare_refuses_what_is_no_record),
+    ("list_names_every_experiment", Needs::Nothing, list_names_every_experiment),
+    ("list_with_text_gives_names", Needs::Nothing, list_with_text_gives_names),
+    ("emit_speaks_every_language", Needs::Nothing, emit_speaks_every_language),
+    ("emit_writes_a_file", Needs::Nothing, emit_writes_a_file),
+    ("info_fits_a_terminal", Needs::AnyAdapter, info_fits_a_terminal),
+    ("info_json_has_its_schema", Needs::AnyAdapter, info_json_has_its_schema),
+    ("an_unknown_adapter_lists_the_adapters", Needs::AnyAdapter, an_unknown_adapter_lists_the_adapters),
+    ("an_adapter_is_chosen_by_option_and_variable", Needs::AnyAdapter, an_adapter_is_chosen_by_option_and_variable),
+    ("a_width_is_emulated_on_request", Needs::AnyAdapter, a_width_is_emulated_on_request),
+    ("a_closed_pipe_is_no_error", Needs::AnyAdapter, a_closed_pipe_is_no_error),
+    ("a_record_is_written_and_compared", Needs::AnyAdapter, a_record_is_written_and_compared),
+    ("a_record_goes_through_a_pipe", Needs::AnyAdapter, a_record_goes_through_a_pipe),
+    ("a_full_disk_is_an_error", Needs::AnyAdapterAndDevFull, a_full_disk_is_an_error),
+    ("lavapipe_has_the_width_of_its_vectors", Needs::Lavapipe, lavapipe_has_the_width_of_its_vectors),
+    ("a_driver_that_reports_a_wrong_width_is_caught", Needs::Lavapipe, a_driver_that_reports_a_wrong_width_is_caught),
+];
+
+fn main() -> std::process::ExitCode {
+    let adapters = adapter_names();
+    let required = std::env::var_os("WAVELANE_REQUIRE_ADAPTER").is_some();
+    let trials = CASES
+        .iter()
+        .map(|&(name, needs, test)| {
+            let missing = match needs {
+                Needs::Nothing => None,
+                _ if adapters.is_empty() => Some("no adapter was found"),
+                Needs::Lavapipe if !adapters.iter().any(|name| name.contains("llvmpipe")) => {
+                    Some("lavapipe is not among the adapters")
+                }
+                Needs::AnyAdapterAndDevFull if !Path::new(DEV_FULL).exists() => {
+                    return Trial::ignorable_test(name, || Ok(Completion::ignored_with("/dev/full is Linux's")));
+                }
+                _ => None,
+            };
+            Trial::ignorable_test(name, move || match missing {
+                None => test().map(|()| Completion::Completed),
+                Some(reason) if required => Err(format!("{reason}, but WAVELANE_REQUIRE_ADAPTER is set").into()),
+                Some(reason) => Ok(Completion::ignored_with(reason)),
+            })
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+const DEV_FULL: &str = "/dev/full";
+
+fn adapter_names() -> Vec<String> {
+    let found = wavelane::Adapters::find(None);
+    found.iter().map(|adapter| adapter.get_info().name).collect()
+}
+
+/// What a run left.
+struct Run {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// The tool with nothing in its environment that changes its answers.
+fn tool(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wavelane"));
+    command.args(args).stdin(Stdio::null());
+    for name in ["WGPU_ADAPTER_NAME", "RUST_LOG", "NO_COLOR"] {
+        command.env_remove(name);
+    }
+    // Mesa's shader cache gives back kernels of another vector width, and its device selection prints to stderr.
+    command.env("MESA_SHADER_CACHE_DISABLE", "1").env("NODEVICE_SELECT", "1");
+    command
+}
+
+fn finish(mut command: Command) -> Result<Run, Failed> {
+    let output = command.output()?;
+    let run = Run {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout)?,
+        stderr: String::from_utf8(output.stderr)?,
+    };
+    expect(!run.stderr.contains("panicked"), "no panic", &run)?;
+    Ok(run)
+}
+
+fn wavelane(args: &[&str]) -> Result<Run, Failed> {
+    finish(tool(args))
+}
+
+fn expect(condition: bool, what: &str, run: &Run) -> Outcome {
+    let Run { code, stdout, stderr } = run;
+    match condition {
+        true => Ok(()),
+        false => Err(format!("expected {what}\ncode: {code:?}\nstdout:\n{stdout}\nstderr:\n{stderr}").into()),
+    }
+}
+
+fn json(run: &Run) -> Result<Value, Failed> {
+    expect(run.code == Some(0), "code 0", run)?;
+    Ok(serde_json::from_str(&run.stdout)?)
+}
+
+fn help_names_commands_and_exit_codes() -> Outcome {
+    for flag in ["-h", "--help"] {
+        let run = wavelane(&[flag])?;
+        expect(run.code == Some(0) && run.stderr.is_empty(), "code 0 and nothing on stderr", &run)?;
+        for word in [
+            "info",
+            "measure",
+            "compare",
+            "list",
+            "emit",
+            "--adapter",
+            "--backend",
+            "--emulate",
+            "Exit codes:",
+            "WGPU_BACKEND",
+        ] {
+            expect(run.stdout.contains(word), word, &run)?;
+        }
+        expect(run.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &run)?;
+    }
+    let run = wavelane(&["info", "--help"])?;
+    expect(run.stdout.contains("path_reason"), "the JSON explained", &run)
+}
+
+fn version() -> Outcome {
+    let run = wavelane(&["--version"])?;
+    expect(run.stdout == format!("wavelane {}\n", env!("CARGO_PKG_VERSION")), "name and version", &run)
+}
+
+fn a_wrong_command_line_is_code_2() -> Outcome {
+    let wrong: &[(&[&str], &str)] = &[
+        (&["--nonsense"], "--nonsense"),
+        (&["nonsense"], "nonsense"),
+        (&["info", "--emulate", "3"], "power of two"),
+        (&["info", "--emulate", "0"], "power of two"),
+        (&["info", "--emulate", "256"], "1 to 128"),
+        (&["info", "--timeout", "0"], "above 0"),
+        (&["info", "--timeout", "NaN"], "above 0"),
+        (&["info", "--timeout", "1e300"], "above 0"),
+        (&["info", "--backend", "gl"], "vulkan"),
+        (&["measure", "twoway"], "two-way"),
+        (&["measure", "--json", "same", "--csv", "same"], "same"),
+        (&["compare", "a.json"], "B.json"),
+        (&["list", "no such name"], "no such name"),
+        (&["emit", "reduce/u32/ad"], "reduce/u32/add/native"),
+        (&["emit", VARIANT, "--target", "glsl"], "hlsl"),
+    ];
+    for (args, reason) in wrong {
+        let run = wavelane(args)?;
+        expect(run.code == Some(2), &format!("code 2 for {args:?}"), &run)?;
+        expect(run.stderr.contains(reason) && run.stdout.is_empty(), reason, &run)?;
+    }
+    Ok(())
+}
+
+fn no_adapter_is_code_3_and_says_what_to_install() -> Outcome {
+    let commands: &[&[&str]] = &[&[], &["info"], &["info", "--json"], &["measure", "lane-map"]];
+    for args in commands {
+        let run = finish(tool_without_adapter(args))?;
+        expect(run.code == Some(3) && run.stdout.is_empty(), &format!("code 3 for {args:?}"), &run)?;
+        expect(run.stderr.contains("mesa-vulkan-drivers"), "what to install", &run)?;
+    }
+    Ok(())
+}
+
+/// The tool where the Vulkan loader finds no driver, and no other backend is asked.
+fn tool_without_adapter(args: &[&str]) -> Command {
+    let mut command = tool(args);
+    command.args(["--backend", "vulkan"]);
+    // Older loaders know the second name only.
+    for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+        command.env(name, "/nonexistent.json");
+    }
+    command
+}
+
+/// A path for a test's own file, which is not there yet.
+fn scratch(name: &str) -> Result<PathBuf, Failed> {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(path),
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap_or_default()
+}
+
+fn no_adapter_leaves_no_file() -> Outcome {
+    let (new, old) = (scratch("cli-new.json")?, scratch("cli-old.csv")?);
+    std::fs::write(&old, "of an earlier run")?;
+    let run = finish(tool_without_adapter(&["measure", "--json", text(&new), "--csv", text(&old)]))?;
+    expect(run.code == Some(3), "code 3", &run)?;
+    expect(!new.exists(), "no empty file", &run)?;
+    expect(std::fs::read_to_string(&old)? == "of an earlier run", "the old file as it was", &run)
+}
+
+fn a_file_that_cannot_be_written_is_told_at_once() -> Outcome {
+    let directory = env!("CARGO_TARGET_TMPDIR");
+    for path in ["/nonexistent/directory/file", directory] {
+        for option in ["--json", "--csv", "--html"] {
+            // Without an adapter: the file is tried before the device is opened, let alone measured.
+            let run = finish(tool_without_adapter(&["measure", option, path]))?;
+            expect(run.code == Some(1) && run.stderr.contains(path), "code 1 and the path", &run)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare_refuses_what_is_no_record() -> Outcome {
+    let file = scratch("cli-no-record.json")?;
+    for (content, reason) in
+        [("", "cli-no-record"), ("{}", "schema"), ("[1, 2", "cli-no-record"), ("{\"schema\": 2}", "2")]
+    {
+        std::fs::write(&file, content)?;
+        let run = wavelane(&["compare", text(&file), text(&file)])?;
+        expect(run.code == Some(1) && run.stdout.is_empty(), &format!("code 1 for {content:?}"), &run)?;
+        expect(run.stderr.contains(reason), reason, &run)?;
+    }
+    let run = wavelane(&["compare", "/nonexistent.json", text(&file)])?;
+    expect(run.code == Some(1) && run.stderr.contains("/nonexistent.json"), "code 1 and the path", &run)
+}
+
+fn list_names_every_experiment() -> Outcome {
+    let run = wavelane(&["list"])?;
+    expect(run.code == Some(0) && run.stderr.is_empty(), "code 0", &run)?;
+    for experiment in wavelane::lab::experiments() {
+        expect(run.stdout.contains(experiment.id), experiment.id, &run)?;
+        expect(run.stdout.contains(experiment.title), experiment.title, &run)?;
+    }
+    Ok(())
+}
+
+fn list_with_text_gives_names() -> Outcome {
+    let run = wavelane(&["list", "/"])?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    let names: Vec<_> = run.stdout.lines().collect();
+    expect(names.len() == wavelane::shader::catalog::variants().len(), "every variant and nothing else", &run)?;
+    expect(names.contains(&VARIANT), VARIANT, &run)?;
+    let run = wavelane(&["list", "two-w"])?;
+    expect(run.stdout == "two-way\n", "the experiment of that name", &run)
+}
+
+const VARIANT: &str = "reduce/u32/add/native";
+
+fn emit_speaks_every_language() -> Outcome {
+    for (target, word) in
+        [("wgsl", "subgroupAdd"), ("web", "enable subgroups;"), ("msl", "simd_sum"), ("hlsl", "WaveActiveSum")]
+    {
+        let run = wavelane(&["emit", VARIANT, "--target", target])?;
+        expect(run.code == Some(0) && run.stdout.contains(word), &format!("{word} in {target}"), &run)?;
+    }
+    let run = wavelane(&["emit", VARIANT])?;
+    expect(!run.stdout.contains("enable subgroups"), "WGSL as wgpu takes it by default", &run)?;
+    let run = wavelane(&["emit", "reduce/u32/add/emulated", "--target", "web"])?;
+    expect(run.code == Some(0) && !run.stdout.contains("enable subgroups"), "no directive without subgroups", &run)?;
+    let run = wavelane(&["emit", "reduce/u64/add/native", "--target", "web"])?;
+    expect(run.code == Some(1) && run.stderr.contains("64-bit"), "no 64-bit numbers on the web", &run)?;
+
+    let (trusted, checked) = (
+        wavelane(&["emit", VARIANT, "--target", "msl"])?,
+        wavelane(&["emit", VARIANT, "--target", "msl", "--checked"])?,
+    );
+    expect(checked.stdout.len() > trusted.stdout.len(), "more text with checks", &checked)
+}
+
+fn emit_writes_a_file() -> Outcome {
+    let file = scratch("cli.spv")?;
+    let run = wavelane(&["emit", VARIANT, "--target", "spirv", "--output", text(&file)])?;
+    expect(run.code == Some(0) && run.stdout.is_empty(), "code 0 and nothing on stdout", &run)?;
+    expect(std::fs::read(&file)?.starts_with(&0x0723_0203_u32.to_le_bytes()), "SPIR-V's magic number", &run)?;
+    let run = wavelane(&["emit", VARIANT, "--output", "/nonexistent/directory/file"])?;
+    expect(run.code == Some(1) && run.stderr.contains("/nonexistent/directory/file"), "code 1 and the path", &run)
+}
+
+fn a_record_is_written_and_compared() -> Outcome {
+    let (json_file, csv, html) = (scratch("cli.json")?, scratch("cli.csv")?, scratch("cli.html")?);
+    // What an earlier and longer run left must be gone.
+    std::fs::write(&csv, "x".repeat(1 << 20))?;
+    let files = ["--json", text(&json_file), "--csv", text(&csv), "--html", text(&html)];
+    let run = wavelane(&[&["measure", "lane-map"], &files[..]].concat())?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    expect(run.stdout.contains("lane-map"), "a table", &run)?;
+    expect(run.stderr.contains(&adapter_names()[0]) || adapter_names().len() > 1, "the adapter's name", &run)?;
+
+    let record: Value = serde_json::from_str(&std::fs::read_to_string(&json_file)?)?;
+    expect(record["schema"] == 1 && record["effort"] == "quick", "schema 1, a quick run", &run)?;
+    expect(record["experiments"][0]["id"] == "lane-map", "the experiment", &run)?;
+    let csv = std::fs::read_to_string(csv)?;
+    expect(csv.lines().count() > 1 && !csv.contains("xxx"), "rows in the CSV, and nothing else", &run)?;
+    let html = std::fs::read_to_string(html)?.to_lowercase();
+    expect(html.starts_with("<!doctype html>") && html.contains("</html>"), "a whole page", &run)?;
+
+    let run = wavelane(&["compare", text(&json_file), text(&json_file)])?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    let run = wavelane(&["compare", "--json", text(&json_file), text(&json_file)])?;
+    json(&run).map(|_| ())
+}
+
+fn a_record_goes_through_a_pipe() -> Outcome {
+    let run = wavelane(&["measure", "lane-map", "--json", "-"])?;
+    let record = json(&run)?;
+    expect(record["experiments"][0]["id"] == "lane-map", "the experiment", &run)
+}
+
+fn info_fits_a_terminal() -> Outcome {
+    let run = wavelane(&["info"])?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    for word in ["adapter", "lanes", "path", "times", "types", "workgroup", "dispatch", "buffers"] {
+        expect(run.stdout.contains(word), word, &run)?;
+    }
+    expect(run.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &run)?;
+    expect(!run.stdout.contains('\x1b'), "no colours in a pipe", &run)
+}
+
+fn info_json_has_its_schema() -> Outcome {
+    let run = wavelane(&["info", "--json"])?;
+    let info = json(&run)?;
+    expect(info["schema"] == 1, "schema 1", &run)?;
+    expect(info["version"] == env!("CARGO_PKG_VERSION"), "the version", &run)?;
+    let adapters = info["adapters"].as_array().ok_or("adapters is no list")?;
+    expect(adapters.len() == adapter_names().len(), "every adapter", &run)?;
+    expect(adapters.iter().filter(|adapter| adapter["chosen"] == true).count() == 1, "one chosen adapter", &run)?;
+    for (index, adapter) in adapters.iter().enumerate() {
+        expect(adapter["index"] == index, "the index", &run)?;
+        for text in ["name", "backend", "kind", "driver"] {
+            expect(adapter[text].is_string(), text, &run)?;
+        }
+        for number in ["vendor_id", "device_id"] {
+            expect(adapter[number].is_u64(), number, &run)?;
+        }
+        let device = &adapter["device"];
+        expect(device.is_object() == adapter["error"].is_null(), "either a device or an error", &run)?;
+        if device.is_object() {
+            device_has_its_schema(device, &run)?;
+        }
+    }
+    Ok(())
+}
+
+fn device_has_its_schema(device: &Value, run: &Run) -> Outcome {
+    expect(device["reported_lanes"].as_array().is_some_and(|lanes| lanes.len() == 2), "reported_lanes", run)?;
+    for number in ["counted_lanes", "path_lanes"] {
+        expect(device[number].as_u64().is_some_and(|lanes| lanes > 0), number, run)?;
+    }
+    expect(device["path"] == "native" || device["path"] == "emulated", "a path", run)?;
+    expect(device["path_reason"].is_string(), "path_reason", run)?;
+    for optional in ["warning", "timestamp_period_ns"] {
+        expect(device.get(optional).is_some(), optional, run)?;
+    }
+    for feature in ["subgroup", "timestamp_query", "shader_int64", "shader_f16"] {
+        expect(device["features"][feature].is_boolean(), feature, run)?;
+    }
+    for limit in [
+        "max_compute_invocations_per_workgroup",
+        "max_compute_workgroup_size_x",
+        "max_compute_workgroup_size_y",
+        "max_compute_workgroup_size_z",
+        "max_compute_workgroup_storage_size",
+        "max_compute_workgroups_per_dimension",
+        "max_storage_buffers_per_shader_stage",
+        "max_storage_buffer_binding_size",
+        "max_buffer_size",
+        "min_storage_buffer_offset_alignment",
+    ] {
+        expect(device["limits"][limit].as_u64().is_some_and(|value| value > 0), limit, run)?;
+    }
+    expect(device["shapes"].is_array(), "shapes", run)
+}
+
+fn an_unknown_adapter_lists_the_adapters() -> Outcome {
+    for wish in ["no such adapter", "99"] {
+        let run = wavelane(&["info", "--adapter", wish])?;
+        expect(run.code == Some(3) && run.stdout.is_empty(), "code 3", &run)?;
+        for name in adapter_names() {
+            expect(run.stderr.contains(&name), &name, &run)?;
+        }
+    }
+    Ok(())
+}
+
+fn an_adapter_is_chosen_by_option_and_variable() -> Outcome {
+    let last = adapter_names().len() - 1;
+    let run = wavelane(&["info", "--json", "--adapter", &last.to_string()])?;
+    let info = json(&run)?;
+    let adapters = info["adapters"].as_array().ok_or("adapters is no list")?;
+    expect(adapters.len() == 1 && adapters[0]["index"] == last, "the last adapter alone", &run)?;
+
+    // The variable moves the choice, but `info` still lists all.
+    let mut command = tool(&["info", "--json"]);
+    command.env("WGPU_ADAPTER_NAME", last.to_string());
+    let run = finish(command)?;
+    let info = json(&run)?;
+    expect(info["adapters"].as_array().is_some_and(|list| list.len() == last + 1), "all adapters", &run)?;
+    expect(info["adapters"][last]["chosen"] == true, "the last adapter chosen", &run)
+}
+
+fn a_width_is_emulated_on_request() -> Outcome {
+    let run = wavelane(&["info", "--json", "--emulate", "64"])?;
+    let info = json(&run)?;
+    let device = &info["adapters"][0]["device"];
+    expect(device["path"] == "emulated" && device["path_lanes"] == 64, "64 emulated lanes", &run)
+}
+
+fn a_closed_pipe_is_no_error() -> Outcome {
+    let commands: &[&[&str]] = &[&["info"], &["info", "--json"], &["--help"], &["list", "/"], &["emit", VARIANT]];
+    for args in commands {
+        let mut child = tool(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        if let Some(mut pipe) = child.stderr.take() {
+            pipe.read_to_string(&mut stderr)?;
+        }
+        let run = Run { code: child.wait()?.code(), stdout: String::new(), stderr };
+        expect(run.code == Some(0), &format!("code 0 for {args:?}"), &run)?;
+        expect(!run.stderr.contains("panicked") && !run.stderr.contains("error"), "no complaint", &run)?;
+    }
+    Ok(())
+}
+
+fn a_full_disk_is_an_error() -> Outcome {
+    let mut command = tool(&["info"]);
+    command.stdout(std::fs::OpenOptions::new().write(true).open(DEV_FULL)?).stderr(Stdio::piped());
+    let output = command.spawn()?.wait_with_output()?;
+    let stderr = String::from_utf8(output.stderr)?;
+    let run = Run { code: output.status.code(), stdout: String::new(), stderr };
+    expect(run.code == Some(1) && run.stderr.contains("cannot write"), "code 1 and the reason", &run)
+}
+
+/// What `info` says of lavapipe with vectors of so many bits.
+fn lavapipe(bits: u32) -> Result<(Run, Value), Failed> {
+    let mut command = tool(&["info", "--json", "--adapter", "llvmpipe"]);
+    command.env("LP_NATIVE_VECTOR_WIDTH", bits.to_string());
+    let run = finish(command)?;
+    let device = json(&run)?["adapters"][0]["device"].clone();
+    Ok((run, device))
+}
+
+fn lavapipe_has_the_width_of_its_vectors() -> Outcome {
+    for (bits, lanes) in [(128, 4), (256, 8), (512, 16)] {
+        let (run, device) = lavapipe(bits)?;
+        expect(device["counted_lanes"] == lanes, &format!("{lanes} lanes counted"), &run)?;
+        expect(device["path"] == "native" && device["warning"].is_null(), "the native path without warning", &run)?;
+    }
+    Ok(())
+}
+
+fn a_driver_that_reports_a_wrong_width_is_caught() -> Outcome {
+    // With vectors of 1024 bits this driver reports 32 lanes and runs 16.
+    let (run, device) = lavapipe(1024)?;
+    expect(device["reported_lanes"] == serde_json::json!([32, 32]), "32 lanes reported", &run)?;
+    expect(device["counted_lanes"] == 16, "16 lanes counted", &run)?;
+    expect(device["path"] == "emulated", "the emulated path", &run)?;
+    expect(device["warning"].as_str().is_some_and(|text| text.contains("16 vote together")), "a warning", &run)?;
+
+    let mut command = tool(&["info", "--adapter", "llvmpipe"]);
+    command.env("LP_NATIVE_VECTOR_WIDTH", "1024");
+    let run = finish(command)?;
+    expect(run.stdout.contains("■□") && run.stdout.contains("warning"), "hollow lanes and the warning", &run)
+}
