@@ -124,7 +124,7 @@ impl<T: Element> Reduce<T> {
             &count,
             Params { in_start: input.start, out_start: output.start, groups, ..Default::default() },
         )?;
-        let state = workspace.buffer(self.workspace_bytes(capacity))?;
+        let state = workspace.binding(0, self.workspace_bytes(capacity))?;
         prepared::check_roles(
             &[("input", &input)].into_iter().chain(params.count_range().map(|r| ("count", r))).collect::<Vec<_>>(),
             &[("output", &output)],
@@ -136,7 +136,7 @@ impl<T: Element> Reduce<T> {
             Some(input.units(bytes * self.pack, read)),
             Some(input.units(bytes, read)),
             Some(output.units(bytes, write)),
-            Some(state.as_entire_buffer_binding()),
+            Some(state),
         ];
         let step = |pipeline: &wgpu::ComputePipeline, groups| Step {
             pipeline: pipeline.clone(),

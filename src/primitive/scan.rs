@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::kernel::{self, Binding, Held, KernelTarget, KernelText, Tuning};
-use super::prepared::{self, Count, Params, ParamsBuffer, Prepared, Range, Step, Workspace};
+use super::prepared::{self, Count, Params, ParamsBuffer, Prepared, Range, Step, WORKSPACE_HEAD, Workspace};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -143,7 +143,8 @@ impl<T: Element> Scan<T> {
     /// Scratch memory of a call with this capacity, in bytes.
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         // Single items make the most workgroups.
-        u64::from(kernel::groups(capacity, 1, self.tuning)) * u64::from(self.packs.register_bytes)
+        let groups = u64::from(kernel::groups(capacity, 1, self.tuning));
+        WORKSPACE_HEAD + groups * u64::from(self.packs.register_bytes)
     }
 
     /// Prepares a call from `input` to `output`, both of at least the count's capacity.
@@ -173,6 +174,7 @@ impl<T: Element> Scan<T> {
         if self.kind.in_place {
             return Err(Error::argument("this plan works in place; prepare it with prepare_in_place"));
         }
+        prepared::check_items(count.capacity())?;
         let input = Range::new(&self.gpu, "input", input, T::TYPE.bytes(), count.capacity())?;
         self.prepare_ranges(Some(input), output, count, workspace)
     }
@@ -210,7 +212,7 @@ impl<T: Element> Scan<T> {
         let groups = kernel::groups(capacity, pipelines.pack, self.tuning);
         let params =
             ParamsBuffer::new(gpu, &count, Params { in_start, out_start: output.start, groups, ..Default::default() })?;
-        let parts = workspace.buffer(self.workspace_bytes(capacity))?;
+        let parts = workspace.binding(WORKSPACE_HEAD, self.workspace_bytes(capacity))?;
         prepared::check_roles(
             &input
                 .as_ref()
@@ -232,7 +234,7 @@ impl<T: Element> Scan<T> {
             input.map(|input| input.units(bytes, read)),
             Some(output.units(pack_bytes, write)),
             Some(output.units(bytes, write)),
-            Some(parts.as_entire_buffer_binding()),
+            Some(parts),
             self.initial.as_ref().map(wgpu::Buffer::as_entire_buffer_binding),
         ];
         let steps = [&pipelines.reduce, &pipelines.apply]

@@ -1,5 +1,6 @@
 //! The rows of the table.
 
+mod blocks;
 mod checked;
 mod counts;
 mod errors;
@@ -29,6 +30,7 @@ pub fn all() -> Vec<Case> {
     tunings::rows(&mut table);
     checked::rows(&mut table);
     slices::rows(&mut table);
+    blocks::rows(&mut table);
     large::rows(&mut table);
     errors::rows(&mut table);
     table.0
