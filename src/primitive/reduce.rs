@@ -80,7 +80,8 @@ impl<T: Element> Reduce<T> {
 
     /// The sizes that [`new`](Self::new) takes.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 2048) }
+        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 2048) };
+        tuning.fitting(gpu)
     }
 
     /// Scratch memory of a call with this capacity, in bytes.

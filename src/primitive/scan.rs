@@ -118,7 +118,8 @@ impl<T: Element> Scan<T> {
 
     /// The sizes that the constructors take.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 1024) }
+        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 1024) };
+        tuning.fitting(gpu)
     }
 
     fn pipelines(

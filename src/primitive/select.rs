@@ -106,7 +106,8 @@ impl<T: Element> Select<T> {
 
     /// The sizes that [`new`](Self::new) takes.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 1024) }
+        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 1024) };
+        tuning.fitting(gpu)
     }
 
     /// Scratch memory of a call with this capacity, in bytes.

@@ -84,6 +84,9 @@ fn run(case: &Case, env: &Env, path: &str) -> Result<Completion, Failed> {
     if !missing.is_empty() {
         return Ok(Completion::ignored_with(format!("the device lacks {missing:?}")));
     }
+    if let Some(reason) = expectations::crash(&case.name, env.gpu.info(), path) {
+        return Ok(Completion::ignored_with(reason));
+    }
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (case.run)(env)));
     let message = outcome.err().map(|panic| match panic.downcast::<String>() {
         Ok(message) => *message,

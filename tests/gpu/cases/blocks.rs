@@ -42,7 +42,25 @@ pub fn rows(table: &mut Table) {
     of_operator(table, "moments", algebra::moments);
     of_operator(table, "gcd", algebra::gcd);
     of_operator(table, "last_nonzero", algebra::last_nonzero);
-    table.push("block/f16", Paths::Every, wgpu::Features::SHADER_F16, f16);
+    let half = wgpu::Features::SHADER_F16;
+    table.push("block/f16/shuffle", Paths::Every, half, |env| {
+        f16(env, &[block::shuffle::<F16>()], "sg_shuffle_f16(h, control % sg_count)", |at| {
+            at.subgroup[at.group[at.index] as usize % at.subgroup.len()]
+        });
+    });
+    table.push("block/f16/broadcast", Paths::Every, half, |env| {
+        f16(env, &[block::shuffle::<F16>()], "sg_broadcast_f16(h, sg_count - 1u)", |at| {
+            *at.subgroup.last().expect("a lane")
+        });
+    });
+    table.push("block/f16/scan", Paths::Every, half, |env| {
+        let blocks = [block::subgroup_scan::<F16>(Op::Add)];
+        f16(env, &blocks, "sg_scan_inclusive_add_f16(h)", |at| at.subgroup[..=at.lane].iter().sum());
+    });
+    table.push("block/f16/max", Paths::Every, half, |env| {
+        let blocks = [block::workgroup_reduce::<F16>(Op::Max)];
+        f16(env, &blocks, "wg_reduce_max_f16(h)", |at| *at.group.iter().max().expect("an item"));
+    });
     table.add("block/together", together);
     table.add_main("errors/library", errors);
 }
@@ -433,9 +451,9 @@ fn exchange<T: Item>(env: &Env, algebra: &Algebra<T>) {
     for workgroup in WORKGROUPS {
         let items = algebra.items(GROUPS * workgroup);
         let body = format!(
-            "var own: array<{}, {ITEMS}>;
+            "var own: array<{}, ITEMS>;
              let first = place.workgroup.x * WORKGROUP;
-             for (var k = 0u; k < {ITEMS}u; k++) {{ own[k] = items[first + (wg_index + k * 5u) % WORKGROUP]; }}
+             for (var k = 0u; k < ITEMS; k++) {{ own[k] = items[first + (wg_index + k * 5u) % WORKGROUP]; }}
              var there = own;
              wg_striped_to_blocked_{t}(&there);
              put(0, there[0]); put(1, there[1]); put(2, there[2]);
@@ -547,26 +565,12 @@ fn operator<T: Item>(env: &Env, algebra: &Algebra<T>, name: &str) {
 }
 
 /// 16-bit floats, from and to words.
-fn f16(env: &Env) {
+fn f16(env: &Env, blocks: &[Block], value: &str, want: fn(&Invocation<'_, u32>) -> u32) {
     for workgroup in WORKGROUPS {
         let items: Vec<u32> = controls().iter().map(|x| x % 4).collect();
-        let body = "
-            let h = f16(f32(x));
-            put(0, u32(f32(sg_scan_inclusive_add_f16(h))));
-            put(1, u32(f32(sg_shuffle_f16(h, sg_count - 1u))));
-            put(2, u32(f32(wg_reduce_max_f16(h))));
-            put(3, u32(f32(sg_reduce_min_f16(h))));";
-        let blocks = [
-            block::shuffle::<F16>(),
-            block::subgroup_scan::<F16>(Op::Add),
-            block::workgroup_reduce::<F16>(Op::Max),
-            block::subgroup_reduce::<F16>(Op::Min),
-        ];
-        let got = run::<u32, u32>(env, workgroup, &blocks, 4, body, &items, &items);
-        compare(env, workgroup, "scan", (&got, 0), &items, |at| Some(at.subgroup[..=at.lane].iter().sum()));
-        compare(env, workgroup, "shuffle", (&got, 1), &items, |at| at.subgroup.last().copied());
-        compare(env, workgroup, "max", (&got, 2), &items, |at| at.group.iter().max().copied());
-        compare(env, workgroup, "min", (&got, 3), &items, |at| at.subgroup.iter().min().copied());
+        let body = format!("let h = f16(f32(x)); put(0, u32(f32({value})));");
+        let got = run::<u32, u32>(env, workgroup, blocks, 1, &body, &items, &items);
+        compare(env, workgroup, value, (&got, 0), &items, |at| Some(want(at)));
     }
 }
 
