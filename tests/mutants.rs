@@ -115,7 +115,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("workgroup/select.wgsl", "sg_mask_le()", "sg_mask_lt()", &["block/workgroup_select"]),
     // The device.
     mutant(
-        "device/params.wgsl",
+        "device/count_gpu.wgsl",
         "min(dev_counts[dev_params.count_at], dev_params.capacity)",
         "dev_counts[dev_params.count_at]",
         &["count/"],

@@ -59,22 +59,18 @@ pub struct DispatchArgs<'a> {
 pub struct Select<T> {
     gpu: Gpu,
     tuning: Tuning,
-    pack: u32,
-    count: wgpu::ComputePipeline,
-    write: wgpu::ComputePipeline,
+    predicate: UserText,
+    held: Held,
+    host: Pipelines,
     element: PhantomData<fn(T)>,
 }
 
-const BINDINGS: [Binding; 8] = [
-    Binding::Uniform,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-    Binding::Write,
-    Binding::Write,
-    Binding::Write,
-    Binding::Write,
-];
+#[derive(Clone, Debug)]
+struct Pipelines {
+    count: wgpu::ComputePipeline,
+    write: wgpu::ComputePipeline,
+    bindings: Vec<Binding>,
+}
 
 impl<T: Element> Select<T> {
     /// Builds the plan.
@@ -89,30 +85,31 @@ impl<T: Element> Select<T> {
     /// Builds the plan with sizes of the caller's.
     pub fn with_tuning(gpu: &Gpu, predicate: Predicate, tuning: Tuning) -> Result<Self> {
         kernel::check_element::<T>(gpu)?;
-        let user = predicate.check::<T>()?;
-        let target = KernelTarget::new(gpu, tuning)?;
+        let predicate = predicate.check::<T>()?;
         let held = Held::new(T::TYPE, None, false);
-        let text = text(&target, &held, &user);
+        let host = Self::pipelines(gpu, tuning, &held, &predicate, false)?;
+        Ok(Self { gpu: gpu.clone(), tuning, predicate, held, host, element: PhantomData })
+    }
+
+    fn pipelines(gpu: &Gpu, tuning: Tuning, held: &Held, predicate: &UserText, gpu_count: bool) -> Result<Pipelines> {
+        let text = text(&KernelTarget::new(gpu, tuning, gpu_count)?, held, predicate);
         text.check(gpu)?;
-        Ok(Self {
-            gpu: gpu.clone(),
-            tuning,
-            pack: held.pack,
+        Ok(Pipelines {
             count: text.pipeline(gpu, "dev_select_count")?,
             write: text.pipeline(gpu, "dev_select_write")?,
-            element: PhantomData,
+            bindings: text.bindings,
         })
     }
 
     /// The sizes that [`new`](Self::new) takes.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 1024) };
+        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) };
         tuning.fitting(gpu)
     }
 
     /// Scratch memory of a call with this capacity, in bytes.
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
-        WORKSPACE_HEAD + u64::from(kernel::groups(capacity, self.pack, self.tuning)) * 4
+        WORKSPACE_HEAD + u64::from(kernel::most_groups(capacity, self.held.pack, self.tuning)) * 4
     }
 
     /// Prepares a call: what is kept of `input` goes to `kept`, how many there are to `kept_count` (4 bytes).
@@ -184,7 +181,8 @@ impl<T: Element> Select<T> {
                 Some(Range::new(gpu, "output of the dispatch arguments", args, 4, 3)?)
             }
         };
-        let groups = kernel::groups(capacity, self.pack, self.tuning);
+        let pack = self.held.pack;
+        let groups = kernel::groups(capacity, input.start % pack, pack, self.tuning);
         let params = ParamsBuffer::new(
             gpu,
             &count,
@@ -207,18 +205,22 @@ impl<T: Element> Select<T> {
         let [read, write] = gpu.placeholders()?;
         let buffers = [
             Some(params.params()),
-            Some(params.count()),
-            Some(input.units(bytes * self.pack, read)),
+            params.count(),
+            Some(input.units(bytes * pack, read)),
             Some(input.units(bytes, read)),
             Some(kept.units(bytes, write)),
             Some(kept_count.units(4, write)),
             Some(parts),
             Some(args_range.map_or(write.as_entire_buffer_binding(), |range| range.units(4, write))),
         ];
-        let steps = [&self.count, &self.write]
+        let pipelines = match count.is_gpu() {
+            true => Self::pipelines(gpu, self.tuning, &self.held, &self.predicate, true)?,
+            false => self.host.clone(),
+        };
+        let steps = [&pipelines.count, &pipelines.write]
             .map(|pipeline| Step {
                 pipeline: pipeline.clone(),
-                bind_group: prepared::bind(gpu, "select", pipeline, &BINDINGS, &buffers),
+                bind_group: prepared::bind(gpu, "select", pipeline, &pipelines.bindings, &buffers),
                 groups,
             })
             .into();
@@ -244,5 +246,8 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, predicate: &UserText) -> 
         ],
     );
     let checks = if predicate.needs_checks { Checks::Checked } else { target.checks };
-    KernelText { name: "select", text: builder.finish(), bindings: BINDINGS.into(), checks }
+    let count = target.count_binding();
+    let mut bindings = vec![Binding::Uniform, count, Binding::Read, Binding::Read];
+    bindings.extend([Binding::Write; 4]);
+    KernelText { name: "select", text: builder.finish(), bindings, checks }
 }

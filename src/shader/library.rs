@@ -121,7 +121,7 @@ pub mod block {
         plain(Kind::OfType(OfType::WorkgroupBroadcast, T::TYPE))
     }
 
-    /// `wg_striped_to_blocked_T(&items)`, `wg_blocked_to_striped_T(&items)` on `array<T, ITEMS>` of each invocation.
+    /// `wg_striped_to_blocked_T(&items)`, `wg_blocked_to_striped_T(&items)` on an `array<T, ITEMS>` of each invocation.
     /// Two barriers.
     pub fn workgroup_exchange<T: Element>(items: u32) -> Block {
         plain(Kind::OfType(OfType::WorkgroupExchange { items }, T::TYPE))

@@ -20,6 +20,8 @@ pub struct Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paths {
     Every,
+    /// The path that the probe chose, and the others in a full run only.
+    Full,
     /// The path that the probe chose only: what does not depend on the path, and what takes long.
     Main,
 }

@@ -3,7 +3,7 @@
 //! A trial is named `case :: adapter :: path`. `cargo test --test gpu -- reduce/add` runs a part of the table.
 //! By default every case runs on the path that the probe chose, and each once more on the emulated path, at 32 or at 64
 //! lanes in turn. `WAVELANE_FULL=1` runs every case at every emulated width; `WAVELANE_REQUIRE_ADAPTER=1` makes a
-//! missing adapter a failure.
+//! missing adapter a failure; `WAVELANE_TIMES=1` prints how long each row took.
 
 mod algebra;
 mod cases;
@@ -14,6 +14,7 @@ mod oracle;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
 
 use harness::{Case, Env, Paths};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -21,7 +22,6 @@ use wavelane::{Adapters, Gpu, SubgroupPath};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let asked = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
     let full = asked("WAVELANE_FULL");
     let cases: Vec<Arc<Case>> = cases::all().into_iter().map(Arc::new).collect();
     let mut trials = Vec::new();
@@ -53,11 +53,17 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
+/// Whether an environment variable is set, to something else than 0.
+fn asked(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 fn adapter_trials(cases: &[Arc<Case>], adapter: &str, gpu: &Gpu, full: bool) -> Vec<Trial> {
     // What the probe chose runs everything.
     let mut paths = vec![gpu.path()];
     let widths: &[u32] = if full { &[4, 8, 32, 64, 128] } else { &[32, 64] };
     paths.extend(widths.iter().map(|&lanes| SubgroupPath::Emulated { lanes }).filter(|path| *path != gpu.path()));
+    let times = asked("WAVELANE_TIMES");
     let mut trials = Vec::new();
     for (number, path) in paths.iter().copied().enumerate() {
         let gpu = gpu.with_path(path).expect("the probe's path, and powers of two, are accepted");
@@ -67,13 +73,25 @@ fn adapter_trials(cases: &[Arc<Case>], adapter: &str, gpu: &Gpu, full: bool) -> 
             SubgroupPath::Emulated { lanes } => format!("emulated-{lanes}"),
         };
         for (index, case) in cases.iter().enumerate() {
-            let paired = full || number == 0 || index % (paths.len() - 1) + 1 == number;
-            if !paired || (case.paths == Paths::Main && number > 0) {
+            let wanted = match case.paths {
+                _ if number == 0 => true,
+                Paths::Every => full || index % (paths.len() - 1) + 1 == number,
+                Paths::Full => full,
+                Paths::Main => false,
+            };
+            if !wanted {
                 continue;
             }
             let (case, env, path) = (case.clone(), env.clone(), path.clone());
             let name = format!("{} :: {adapter} :: {path}", case.name);
-            trials.push(Trial::ignorable_test(name, move || run(&case, &env, &path)));
+            trials.push(Trial::ignorable_test(name.clone(), move || {
+                let started = Instant::now();
+                let outcome = run(&case, &env, &path);
+                if times {
+                    eprintln!("{:6} ms  {name}", started.elapsed().as_millis());
+                }
+                outcome
+            }));
         }
     }
     trials

@@ -308,6 +308,11 @@ fn tuning(env: &Env) {
     for groups in [0, 65_536, u32::MAX] {
         assert_refused(plan(128, 1, groups), ARGUMENT, &["1 to 65535 workgroups", &format!("not {groups}")]);
     }
+    for (fill, tiles) in [(0, 1), (1, 0)] {
+        let tuning = Tuning::new(128, 1, 1).deepened(fill, tiles);
+        let refused = Reduce::<u32>::with_tuning(&env.gpu, Op::Add, tuning);
+        assert_refused(refused, ARGUMENT, &["at least one tile"]);
+    }
     let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
     if most < 1024 {
         let parts = ["needs 1024", &format!("allows {most}"), "max_compute_invocations_per_workgroup"];
