@@ -30,7 +30,17 @@ impl Bench<'_> {
 
     /// The pipeline of a kernel of shaders/lab: arms.wgsl and what `prelude` declares go before its text.
     pub(super) fn pipeline(&self, entry: &str, prelude: &str, text: &str) -> Result<wgpu::ComputePipeline> {
-        let workgroup = self.workgroup();
+        self.pipeline_of(self.workgroup(), entry, prelude, text)
+    }
+
+    /// As [`pipeline`](Self::pipeline), with workgroups of another size.
+    pub(super) fn pipeline_of(
+        &self,
+        workgroup: u32,
+        entry: &str,
+        prelude: &str,
+        text: &str,
+    ) -> Result<wgpu::ComputePipeline> {
         let arms = include_str!("../../shaders/lab/arms.wgsl");
         let text = format!("const WORKGROUP = {workgroup}u;\n{arms}\n{prelude}\n{text}");
         self.gpu.pipeline(entry, &text, entry, CHECKS)

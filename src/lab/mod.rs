@@ -30,6 +30,7 @@ mod oracle;
 mod outcome;
 mod random_half;
 mod remedy;
+mod residency;
 mod timing;
 mod trip_count;
 mod two_arms;
@@ -37,11 +38,13 @@ mod two_way;
 mod uniform;
 mod width;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use self::model::Model;
 use self::outcome::Outcome;
+use self::residency::Residency;
 use crate::error::{Error, Result};
 use crate::gpu::{Gpu, SubgroupPath};
 use crate::measure::{Effort, Sampler};
@@ -134,12 +137,24 @@ pub struct Bench<'a> {
     reference_ns: Cell<Option<f64>>,
     /// The width that the knee shows, where it had to be measured.
     knee: OnceCell<u32>,
+    /// The number of multiprocessors, once it was measured; none inside where it does not show.
+    multiprocessors: OnceCell<Option<u32>>,
+    /// The residencies measured so far, by workgroup size and bytes of workgroup memory.
+    residencies: RefCell<HashMap<(u32, u32), Option<Residency>>>,
 }
 
 impl<'a> Bench<'a> {
     /// A bench on this device.
     pub fn new(gpu: &'a Gpu, sampler: &'a Sampler, effort: Effort) -> Self {
-        Self { gpu, sampler, effort, reference_ns: Cell::new(None), knee: OnceCell::new() }
+        Self {
+            gpu,
+            sampler,
+            effort,
+            reference_ns: Cell::new(None),
+            knee: OnceCell::new(),
+            multiprocessors: OnceCell::new(),
+            residencies: RefCell::default(),
+        }
     }
 
     /// Begins to measure: times the reference kernel, on a device that is under load or was a moment ago. An
