@@ -20,14 +20,21 @@
 //! run-time checks, which cost up to three times the arithmetic: their indices are in range by construction. Each
 //! result is compared with one computed on the host, at the trip counts that are timed, before anything is timed.
 
+mod access_stride;
 mod aligned;
+mod coarsening;
+mod dimensions;
+mod grid_fill;
+mod grid_stride;
 mod guard;
 mod k_way;
 mod kernel;
 mod lane_map;
+mod memory;
 pub mod model;
 mod oracle;
 mod outcome;
+mod partial_workgroup;
 mod random_half;
 mod remedy;
 mod residency;
@@ -76,6 +83,13 @@ const EXPERIMENTS: &[Experiment] = &[
     trip_count::EXPERIMENT,
     random_half::EXPERIMENT,
     remedy::EXPERIMENT,
+    partial_workgroup::EXPERIMENT,
+    residency::EXPERIMENT,
+    grid_stride::EXPERIMENT,
+    access_stride::EXPERIMENT,
+    grid_fill::EXPERIMENT,
+    dimensions::EXPERIMENT,
+    coarsening::EXPERIMENT,
 ];
 
 /// Every experiment, in the order in which a run takes them.
