@@ -35,15 +35,19 @@ pub mod model;
 mod oracle;
 mod outcome;
 mod partial_workgroup;
+mod picture;
 mod random_half;
+mod register_tile;
 mod remedy;
 mod residency;
+mod tile_shape;
 mod timing;
 mod trip_count;
 mod two_arms;
 mod two_way;
 mod uniform;
 mod width;
+mod workgroup_sweep;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -84,12 +88,15 @@ const EXPERIMENTS: &[Experiment] = &[
     random_half::EXPERIMENT,
     remedy::EXPERIMENT,
     partial_workgroup::EXPERIMENT,
+    workgroup_sweep::EXPERIMENT,
     residency::EXPERIMENT,
     grid_stride::EXPERIMENT,
     access_stride::EXPERIMENT,
     grid_fill::EXPERIMENT,
+    tile_shape::EXPERIMENT,
     dimensions::EXPERIMENT,
     coarsening::EXPERIMENT,
+    register_tile::EXPERIMENT,
 ];
 
 /// Every experiment, in the order in which a run takes them.

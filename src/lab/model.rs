@@ -21,6 +21,7 @@
 //! | time ratio, [`TIME`] | 5 % | 15 % | on the H200 slopes lay within 1 % of the model and plain ratios 1 to 2.5 % below it (the pass around them); lavapipe lay 1 to 11 % off, with its worker threads sharing cores with other programs. Either leaves a factor of 2 far outside |
 //! | 'costs nothing', [`FREE`] | 3 % | 15 % | the H200 lay within 0.4 %; lavapipe within 4 %, and 7 to 11 % above a kernel without any branch, which needs no mask. Anything that does cost shows as 25 % or more |
 //! | memory, [`MEMORY`] | 25 % | 30 % | caches keep part of what the model counts and rows of memory are opened at a cost of their own: the H200 lay 7 to 20 % below the count of sectors where it followed it at all, and a factor of 2 above where it did not |
+//! | latency, [`LATENCY`] | 20 % | 30 % | loads take longer the more of them are under way: on the H200 twice the resident subgroups gave 1.81 times the throughput |
 //! | uneven work, [`DATA`] | 10 % | 20 % | subgroups of unequal length leave some idle at the end (1 to 8 % on the H200, 5 to 10 % on lavapipe), and a gather adds memory traffic to the arithmetic |
 
 use std::cmp::Reverse;
@@ -52,6 +53,8 @@ pub const FREE: Tolerance = Tolerance { gpu: 0.03, cpu: 0.15 };
 pub const DATA: Tolerance = Tolerance { gpu: 0.10, cpu: 0.20 };
 /// Ratios of times bound by memory.
 pub const MEMORY: Tolerance = Tolerance { gpu: 0.25, cpu: 0.30 };
+/// Ratios of times bound by latency, predicted from how many subgroups are resident.
+pub const LATENCY: Tolerance = Tolerance { gpu: 0.20, cpu: 0.30 };
 
 impl Model {
     /// This value, with a band of this tolerance on either side.
@@ -85,6 +88,13 @@ impl Model {
             (Some(all), each) => all / each,
         };
         capacity.groups.min(by_subgroups).min(by_memory)
+    }
+
+    /// For how long a workgroup of so many invocations holds its places, over the time of a long subgroup, where each
+    /// subgroup is long with chance `share` and otherwise takes `short` of a long one's time: until the last is done.
+    pub fn held_places(&self, invocations: u32, share: f64, short: f64) -> f64 {
+        let none_long = (1.0 - share).powf(f64::from(self.subgroups(invocations)));
+        none_long * short + (1.0 - none_long)
     }
 
     /// Where a driver puts an invocation that cuts a workgroup row by row along x instead of by linear index: the
@@ -491,6 +501,16 @@ mod tests {
     }
 
     #[test]
+    fn places_are_held_until_the_longest_subgroup_is_done() {
+        // Of every way in which 1 to 6 subgroups can be long (one choice in four) or short (a tenth of it).
+        for subgroups in 1..=6 {
+            let longest = |acts: Vec<u32>| if acts.contains(&0) { 1.0 } else { 0.1 };
+            let counted = mean(every_choice(subgroups, 4).map(longest));
+            assert_close(gpu(8).held_places(8 * subgroups, 0.25, 0.1), counted, "held");
+        }
+    }
+
+    #[test]
     fn rows_are_cut_along_x() {
         // 5 x 2 at 4 lanes: each row makes a subgroup of 4 and one of 1.
         let places: Vec<_> = (0..10).map(|index| gpu(4).row_by_row([5, 2, 1], index)).collect();
@@ -522,7 +542,7 @@ mod tests {
     #[test]
     fn bands_are_wider_on_a_cpu_driver() {
         let (gpu, cpu) = (Model { lanes: 8, cpu: false }, Model { lanes: 8, cpu: true });
-        for tolerance in [TIME, FREE, DATA, MEMORY] {
+        for tolerance in [TIME, FREE, DATA, MEMORY, LATENCY] {
             let (narrow, wide) = (gpu.around(2.0, tolerance), cpu.around(2.0, tolerance));
             assert!(wide.low < narrow.low && narrow.high < wide.high);
             // A cost of one whole arm can never pass as none.

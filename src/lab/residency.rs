@@ -120,7 +120,8 @@ impl Probe {
         })
     }
 
-    fn launch(&self, bench: &Bench<'_>, groups: u32) -> Launch {
+    /// A launch of so many workgroups.
+    pub(super) fn launch(&self, bench: &Bench<'_>, groups: u32) -> Launch {
         let mut buffers = vec![(0, &self.results), (1, &self.params)];
         buffers.extend(self.lines.iter().map(|lines| (2, lines)));
         bench.launch(&self.pipeline, &buffers, groups)
