@@ -11,8 +11,11 @@ fn coarsening(
   @builtin(num_workgroups) grid: vec3<u32>,
   @builtin(local_invocation_index) local: u32,
 ) {
-  // The grid may be folded into two dimensions, and is never larger than the work.
+  // The grid may be folded into two dimensions, and then be a little larger than the work.
   let first = (workgroup.y * grid.x + workgroup.x) * WORKGROUP * ITEMS;
+  if first >= arrayLength(&results) {
+    return;
+  }
   var items: array<Item, ITEMS>;
   for (var k = 0u; k < ITEMS; k++) {
     items[k] = input[first + place(local, k)];

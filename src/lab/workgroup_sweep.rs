@@ -188,8 +188,9 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         let row = Row::not_measurable("all sizes", "time ratio", Unit::Ratio, reason);
         return Ok(Outcome::not_measurable(prediction, method, vec![row], reason));
     };
-    // Four times what fills the device, or what the probe has room for.
-    let invocations = typical.groups_per_wave.saturating_mul(4 * 256).min(1 << 21);
+    // Four times what fills the device, or what the probe and one dimension of the smallest workgroups have room for.
+    let in_a_row = bench.gpu.limits().max_compute_workgroups_per_dimension.min(65_535) * lanes;
+    let invocations = typical.groups_per_wave.saturating_mul(4 * 256).min(1 << 21).min(in_a_row);
     let shared = Shared::new(bench, &model, invocations)?;
     let mut cases = Vec::new();
     for kind in Kind::ALL {
