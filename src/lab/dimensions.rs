@@ -117,12 +117,16 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     ] {
         rows.push(Row::count(cell, "limit", Unit::Count, limit));
     }
+    let ran = match visits {
+        [1, 1] => "each of them once".to_string(),
+        [least, most] => format!("some of them {least} and some {most} times"),
+    };
     let said = |index: usize| ratios.get(index).map(Row::against_model).unwrap_or_default();
     Ok(Outcome {
         prediction: "1.00 times the time of one dimension, and every workgroup of a folded grid runs once.".into(),
         finding: format!(
             "The same work takes {} times as long in two dimensions as in one, and {} in three. A row of {workgroups} \
-             workgroups, folded into {} x {}, ran each of them once.",
+             workgroups, folded into {} x {}, ran {ran}.",
             said(0),
             said(1),
             grid[0],

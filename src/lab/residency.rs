@@ -7,7 +7,7 @@ use super::timing::MAX_TRIPS;
 use super::{Bench, Experiment};
 use crate::error::{Error, Result};
 use crate::measure::{Clock, Effort, Samples};
-use crate::report::{Row, Unit};
+use crate::report::{Row, Unit, Verdict};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "residency",
@@ -425,7 +425,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
             capacity.subgroups,
             EIGHT * lanes,
             100.0 * smallest,
-            rows.iter().filter(|row| row.verdict == Some(crate::report::Verdict::Holds)).count(),
+            rows.iter().filter(|row| row.verdict == Some(Verdict::Holds)).count(),
             rows.iter().filter(|row| row.prediction.is_some()).count(),
         ),
         prediction,

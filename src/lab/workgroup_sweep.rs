@@ -8,7 +8,7 @@ use super::residency::{CPU_REASON, Probe, residency};
 use super::{Bench, Experiment};
 use crate::error::{Error, Result};
 use crate::measure::{Effort, Samples};
-use crate::report::{Row, Unit};
+use crate::report::{Row, Unit, Verdict};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "workgroup-sweep",
@@ -288,7 +288,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         )
         .predicted(model.around(expected, LATENCY));
         said.push(format!("uneven arithmetic takes {} times as long in workgroups of 1,024", row.against_model()));
-        if row.verdict == Some(crate::report::Verdict::Differs) && row.value < expected {
+        if row.verdict == Some(Verdict::Differs) && row.value < expected {
             said.push(
                 "the places that a large workgroup holds cost little here, because the arithmetic of the subgroups that \
                  are still at work fills the multiprocessor"
@@ -306,7 +306,11 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     });
     Ok(Outcome {
         prediction,
-        finding: format!("Fastest sizes: {}. {}.", best_sizes.join(", "), capitalised(&said.join("; "))),
+        finding: if said.is_empty() {
+            format!("Fastest sizes: {}.", best_sizes.join(", "))
+        } else {
+            format!("Fastest sizes: {}. {}.", best_sizes.join(", "), capitalised(&said.join("; ")))
+        },
         method,
         verdict: overall(&rows),
         rows,
