@@ -1,11 +1,11 @@
-// What the host tells every device-level kernel, and how many items there are.
+// What the host tells every device-level kernel.
 
 struct DevParams {
   // Index of the first item in the input binding and in the output binding: a range may begin at any element, a
   // binding only at an aligned offset.
   in_start: u32,
   out_start: u32,
-  // The most items that the count may say, and where in its binding the count is.
+  // How many items there are, or the most that there can be; where in its binding the count is.
   capacity: u32,
   count_at: u32,
   // Workgroups of the dispatches that share the work out.
@@ -17,8 +17,3 @@ struct DevParams {
 }
 
 @group(0) @binding(0) var<uniform> dev_params: DevParams;
-@group(0) @binding(1) var<storage, read> dev_counts: array<u32>;
-
-fn dev_count() -> u32 {
-  return min(dev_counts[dev_params.count_at], dev_params.capacity);
-}

@@ -89,7 +89,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     }
     // The control: the same shape with twice the work.
     pairs.push(Pair::new("twice the work", trips, |trips| launch(first, 2 * trips))?);
-    let slopes = slopes(bench, trips, pairs)?;
+    let slopes = slopes(bench, pairs)?;
     let [one, two, three, more] = slopes.as_slice() else { return Err(Error::internal("a contender was not sampled")) };
 
     let free = model.around(1.0, FREE);

@@ -128,7 +128,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         .chain(by_subgroup.iter().map(|k| (format!("k={k}, at random"), Choice::random(*k))))
         .collect();
     let pairs = cases.iter().map(|(name, choice)| Pair::new(name, trips, |trips| kernel.launch(bench, *choice, trips)));
-    let slopes = slopes(bench, trips, pairs.collect::<Result<Vec<_>>>()?)?;
+    let slopes = slopes(bench, pairs.collect::<Result<Vec<_>>>()?)?;
     let mut rows = Vec::new();
     for ((name, _), slope) in cases.iter().zip(&slopes) {
         rows.push(Row::time(format!("{name}, {} trips", trips.short), &slope.short));

@@ -24,11 +24,13 @@ mod access_stride;
 mod aligned;
 mod coarsening;
 mod dimensions;
+mod exchange;
 mod grid_fill;
 mod grid_stride;
 mod guard;
 mod k_way;
 mod kernel;
+mod ladder;
 mod lane_map;
 mod memory;
 pub mod model;
@@ -42,6 +44,7 @@ mod remedy;
 mod residency;
 mod tile_shape;
 mod timing;
+mod tree_sum;
 mod trip_count;
 mod two_arms;
 mod two_way;
@@ -87,6 +90,20 @@ const EXPERIMENTS: &[Experiment] = &[
     trip_count::EXPERIMENT,
     random_half::EXPERIMENT,
     remedy::EXPERIMENT,
+    exchange::SHUFFLE,
+    exchange::SHUFFLE_UP,
+    exchange::SHUFFLE_DOWN,
+    exchange::SHUFFLE_XOR,
+    exchange::BROADCAST,
+    exchange::BALLOT,
+    exchange::ALL,
+    exchange::ANY,
+    exchange::ACTIVE_MASK,
+    exchange::MATCH_ANY,
+    exchange::REDUCE,
+    exchange::SCANS,
+    tree_sum::EXPERIMENT,
+    ladder::EXPERIMENT,
     partial_workgroup::EXPERIMENT,
     workgroup_sweep::EXPERIMENT,
     residency::EXPERIMENT,

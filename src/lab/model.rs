@@ -23,6 +23,8 @@
 //! | memory, [`MEMORY`] | 25 % | 30 % | caches keep part of what the model counts and rows of memory are opened at a cost of their own: the H200 lay 7 to 20 % below the count of sectors where it followed it at all, and a factor of 2 above where it did not |
 //! | latency, [`LATENCY`] | 20 % | 30 % | loads take longer the more of them are under way: on the H200 twice the resident subgroups gave 1.81 times the throughput |
 //! | uneven work, [`DATA`] | 10 % | 20 % | subgroups of unequal length leave some idle at the end (1 to 8 % on the H200, 5 to 10 % on lavapipe), and a gather adds memory traffic to the arithmetic |
+//! | 'no slower than', [`NO_SLOWER`] | up to 5 % more | up to 15 % more | one-sided, from the spread of equal kernels: the f32 tree and the built-in f32 sum, a tie on the H200, read 1.04; factors of 2 and more separate an exchange by registers from one through memory |
+//! | share of a ceiling, [`Model::reaches_ceiling`] | 90 to 125 % | not judged | the best kernels of the trial read 97 to 100 % of the read ceiling; a 'share' far above 1 would mean that the ceiling is none |
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -56,11 +58,47 @@ pub const MEMORY: Tolerance = Tolerance { gpu: 0.25, cpu: 0.30 };
 /// Ratios of times bound by latency, predicted from how many subgroups are resident.
 pub const LATENCY: Tolerance = Tolerance { gpu: 0.20, cpu: 0.30 };
 
+/// Ratios that should be at most 1, because one thing is no slower than another.
+pub const NO_SLOWER: Tolerance = Tolerance { gpu: 0.05, cpu: 0.15 };
+
 impl Model {
     /// This value, with a band of this tolerance on either side.
     pub fn around(&self, value: f64, tolerance: Tolerance) -> Prediction {
         let share = if self.cpu { tolerance.cpu } else { tolerance.gpu };
         Prediction { value, low: value * (1.0 - share), high: value * (1.0 + share) }
+    }
+
+    /// The time of something over the time of what it is no slower than: any ratio up to 1, and [`NO_SLOWER`] above it.
+    pub fn no_slower(&self) -> Prediction {
+        Prediction { low: 0.0, ..self.around(1.0, NO_SLOWER) }
+    }
+
+    /// The time of a sum with this share of the atomic additions, over its time with all of them, where they wait for
+    /// one another at one address: no less than the share, and clearly less than 1.
+    pub fn fewer_atomics(&self, share: f64) -> Prediction {
+        let no_slower = self.no_slower();
+        Prediction { value: share.min(2.0 - no_slower.high), low: 0.0, high: 2.0 - no_slower.high }
+    }
+
+    /// The throughput of a kernel that moves memory as fast as it goes, over the ceiling measured beside it.
+    pub fn reaches_ceiling(&self) -> Prediction {
+        Prediction { value: 1.0, low: 0.9, high: 1.25 }
+    }
+
+    /// Steps of a tree over the lanes of a subgroup: each doubles what a lane has gathered.
+    pub fn tree_steps(&self) -> u32 {
+        self.lanes.next_power_of_two().ilog2()
+    }
+
+    /// Steps of a sum that takes one lane after the other.
+    pub fn serial_steps(&self) -> u32 {
+        self.lanes - 1
+    }
+
+    /// How many of a subgroup's lanes `lane` has summed after `steps` steps of a tree: its own and those above it,
+    /// doubled at each step, as far as there are any.
+    pub fn tree_partial(&self, lane: u32, steps: u32) -> u32 {
+        (1 << steps).min(self.lanes - lane)
     }
 
     /// How many subgroups a one-dimensional workgroup has: a rounded-up quotient.
@@ -406,6 +444,32 @@ mod tests {
             }
         }
         assert_eq!(gpu(32).compaction_gain(1.0), 1.0);
+    }
+
+    #[test]
+    fn a_tree_gathers_what_its_steps_add_up_to() {
+        for lanes in [1, 4, 8, 16, 32, 64, 128] {
+            let model = gpu(lanes);
+            let mut held = vec![1; lanes as usize];
+            for step in 0..=model.tree_steps() {
+                let predicted: Vec<_> = (0..lanes).map(|lane| model.tree_partial(lane, step)).collect();
+                assert_eq!(held, predicted, "{lanes} lanes, step {step}");
+                let upper = |lane: usize| held.get(lane + (1 << step)).copied().unwrap_or(0);
+                held = (0..held.len()).map(|lane| held[lane] + upper(lane)).collect();
+            }
+            assert_eq!(held[0], lanes);
+            assert_eq!((model.tree_steps(), model.serial_steps()), (lanes.ilog2(), lanes - 1));
+        }
+    }
+
+    #[test]
+    fn no_slower_is_one_sided() {
+        let prediction = gpu(32).no_slower();
+        for (ratio, verdict) in
+            [(0.01, Verdict::Holds), (1.0, Verdict::Holds), (1.04, Verdict::Holds), (1.1, Verdict::Differs)]
+        {
+            assert_eq!(judge(prediction, ratio, [ratio; 2]), verdict, "{ratio}");
+        }
     }
 
     #[test]

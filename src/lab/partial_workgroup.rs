@@ -92,7 +92,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
             Pair::new(format!("{} invocations", kernel.invocations), trips, |trips| kernel.launch(bench, trips))
         })
         .collect::<Result<Vec<_>>>()?;
-    let slopes = slopes(bench, trips, pairs)?;
+    let slopes = slopes(bench, pairs)?;
     let Some(reference) = slopes.first() else { return Err(Error::internal("a contender was not sampled")) };
 
     let mut rows = Vec::new();

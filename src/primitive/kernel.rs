@@ -13,20 +13,30 @@ use crate::shader::{Assembled, Checks, Fragment, MAX_LANES, Renames, fragment, r
 pub struct Tuning {
     /// Invocations a workgroup: a power of two from 128 to 1,024.
     pub workgroup: u32,
-    /// Loads of a lane that are issued together, each of up to 16 bytes: 1 to 32.
+    /// Loads of a lane that are issued together, each of up to 16 bytes: 1 to 32. A tile is what a workgroup loads so.
     pub rows: u32,
     /// The most workgroups that share the work out: 1 to 65,535.
     pub max_groups: u32,
+    /// Workgroups that keep the device busy: up to so many, each takes one tile. At least 1.
+    pub fill_groups: u32,
+    /// Tiles that a workgroup takes at least where there are more than `fill_groups` of them. At least 1.
+    pub tiles_per_group: u32,
 }
 
 impl Tuning {
-    /// A tuning with these sizes.
+    /// A tuning with these sizes, of one tile a workgroup up to `max_groups`.
     pub const fn new(workgroup: u32, rows: u32, max_groups: u32) -> Self {
-        Self { workgroup, rows, max_groups }
+        Self { workgroup, rows, max_groups, fill_groups: max_groups, tiles_per_group: 1 }
+    }
+
+    /// The same with more than one tile a workgroup beyond `fill_groups` workgroups.
+    #[must_use]
+    pub const fn deepened(self, fill_groups: u32, tiles_per_group: u32) -> Self {
+        Self { fill_groups, tiles_per_group, ..self }
     }
 
     fn check(&self, gpu: &Gpu) -> Result<()> {
-        let Self { workgroup, rows, max_groups } = *self;
+        let Self { workgroup, rows, max_groups, fill_groups, tiles_per_group } = *self;
         if !workgroup.is_power_of_two() || !(MAX_LANES..=1024).contains(&workgroup) {
             return Err(Error::argument(format!(
                 "a workgroup has a power of two from 128 to 1024 invocations, not {workgroup}"
@@ -34,6 +44,9 @@ impl Tuning {
         }
         if !(1..=32).contains(&rows) {
             return Err(Error::argument(format!("a lane loads 1 to 32 rows, not {rows}")));
+        }
+        if fill_groups == 0 || tiles_per_group == 0 {
+            return Err(Error::argument("a workgroup takes at least one tile, and at least one workgroup is there"));
         }
         if !(1..=65_535).contains(&max_groups) {
             return Err(Error::argument(format!("1 to 65535 workgroups share the work, not {max_groups}")));
@@ -88,12 +101,19 @@ pub(crate) struct KernelTarget {
     pub(crate) checks: Checks,
     pub(crate) tuning: Tuning,
     pub(crate) unroll: bool,
+    /// Whether the number of items is read from a buffer.
+    pub(crate) gpu_count: bool,
 }
 
 impl KernelTarget {
-    pub(crate) fn new(gpu: &Gpu, tuning: Tuning) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, tuning: Tuning, gpu_count: bool) -> Result<Self> {
         tuning.check(gpu)?;
-        Ok(Self { path: gpu.path(), lanes: lanes(gpu), checks: gpu.checks(), tuning, unroll: true })
+        Ok(Self { path: gpu.path(), lanes: lanes(gpu), checks: gpu.checks(), tuning, unroll: true, gpu_count })
+    }
+
+    /// How the count is bound.
+    pub(crate) fn count_binding(&self) -> Binding {
+        if self.gpu_count { Binding::Read } else { Binding::Unused }
     }
 
     pub(crate) fn builder(&self) -> ModuleBuilder {
@@ -217,7 +237,11 @@ pub(crate) fn begin(target: &KernelTarget, held: &Held, operator: Option<&Operat
         None => builder.add(Piece::Type(instance)),
     }
     held.add(&mut builder, target.tuning);
-    builder.assembler().fragment(&fragment!("device/params.wgsl"), &Renames::default());
+    let count = match target.gpu_count {
+        true => fragment!("device/count_gpu.wgsl"),
+        false => fragment!("device/count_host.wgsl"),
+    };
+    add_fragments(&mut builder, [fragment!("device/params.wgsl"), count]);
     (builder, instance)
 }
 
@@ -267,10 +291,42 @@ impl KernelText {
     }
 }
 
-/// Workgroups that share `capacity` items out: as many as there are tiles, up to the tuning's most.
-pub(crate) fn groups(capacity: u32, pack: u32, tuning: Tuning) -> u32 {
-    let tile = u64::from(tuning.workgroup * tuning.rows * pack);
-    // A misaligned start can add a pack.
-    let tiles = (u64::from(capacity) + u64::from(pack) - 1).div_ceil(tile);
-    tiles.clamp(1, tuning.max_groups.into()) as u32
+/// Workgroups that share `capacity` items out which begin `before` items into a pack.
+pub(crate) fn groups(capacity: u32, before: u32, pack: u32, tuning: Tuning) -> u32 {
+    let packs = (u64::from(before) + u64::from(capacity)).div_ceil(pack.into());
+    let tiles = packs.div_ceil(u64::from(tuning.workgroup * tuning.rows));
+    let deep = (tiles / u64::from(tuning.tiles_per_group)).max(tuning.fill_groups.into());
+    tiles.min(deep).clamp(1, tuning.max_groups.into()) as u32
+}
+
+/// The most workgroups that a call with this capacity takes, wherever it begins.
+pub(crate) fn most_groups(capacity: u32, pack: u32, tuning: Tuning) -> u32 {
+    groups(capacity, pack - 1, pack, tuning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workgroups_follow_the_tiles() {
+        // Tiles of 128 * 2 * 4 = 1,024 items.
+        let flat = Tuning::new(128, 2, 100);
+        for (capacity, before, expected) in [
+            (0, 0, 1),
+            (1, 0, 1),
+            (1024, 0, 1),
+            (1024, 1, 2),
+            (1025, 0, 2),
+            (1 << 20, 0, 100),
+            (u32::MAX - (1 << 20), 3, 100),
+        ] {
+            assert_eq!(groups(capacity, before, 4, flat), expected, "{capacity} from {before}");
+            assert!(most_groups(capacity, 4, flat) >= expected);
+        }
+        let deep = Tuning::new(128, 2, 100).deepened(8, 4);
+        for (tiles, expected) in [(7, 7), (8, 8), (9, 8), (32, 8), (36, 9), (400, 100), (4000, 100)] {
+            assert_eq!(groups(tiles * 1024, 0, 4, deep), expected, "{tiles} tiles");
+        }
+    }
 }

@@ -26,6 +26,11 @@ impl From<u32> for Count<'_> {
 }
 
 impl Count<'_> {
+    /// Whether the number is in a buffer.
+    pub(crate) fn is_gpu(&self) -> bool {
+        matches!(self, Self::Gpu { .. })
+    }
+
     pub(crate) fn capacity(&self) -> u32 {
         match *self {
             Self::Host(items) => items,
@@ -49,7 +54,8 @@ pub(crate) struct Step {
 }
 
 impl Prepared {
-    /// Records the dispatches into an open pass. Allocates nothing, submits nothing, waits for nothing.
+    /// Records the dispatches into an open pass. Allocates nothing, submits nothing, waits for nothing. May be recorded
+    /// again and again: each run reads what the buffers hold by then.
     ///
     /// Sets the pipeline and bind group 0; bind groups and pipelines that the pass had before must be set again.
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
@@ -73,7 +79,10 @@ impl Prepared {
     }
 }
 
-/// Scratch memory of a prepared call, for a caller who wants to share one among several calls that do not overlap.
+/// Scratch memory of a prepared call, for a caller who wants to share one among several.
+///
+/// wgpu orders dispatches that write one buffer, so calls recorded for one queue may share it in any order, also in one
+/// pass; they then run one after another.
 ///
 /// The calls leave it as they found it, so it is zeroed once, when it is made; [`reset`](Self::reset) does so again
 /// after a device was interrupted in the middle of a call.
@@ -221,7 +230,7 @@ pub(crate) fn check_roles(read: &[(&str, &Range<'_>)], written: &[(&str, &Range<
     Ok(())
 }
 
-/// The words of `DevParams` in params.wgsl, and behind them the count of a host call.
+/// The words of `DevParams` in params.wgsl.
 #[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct Params {
@@ -233,9 +242,6 @@ pub(crate) struct Params {
     pub(crate) count_out_at: u32,
     pub(crate) args_at: u32,
     pub(crate) args_items: u32,
-    /// Read through the binding of the count where the host knows it.
-    pub(crate) host_count: u32,
-    pub(crate) padding: [u32; 3],
 }
 
 /// The parameters of a call as a buffer, and the binding of its count.
@@ -248,11 +254,7 @@ pub(crate) struct ParamsBuffer<'a> {
 impl<'a> ParamsBuffer<'a> {
     pub(crate) fn new(gpu: &Gpu, count: &Count<'a>, mut params: Params) -> Result<Self> {
         let range = match *count {
-            Count::Host(items) => {
-                params.count_at = std::mem::offset_of!(Params, host_count) as u32 / 4;
-                params.host_count = items;
-                None
-            }
+            Count::Host(_) => None,
             Count::Gpu { count, .. } => {
                 let range = Range::new(gpu, "count", count, 4, 1)?;
                 params.count_at = range.start;
@@ -260,19 +262,18 @@ impl<'a> ParamsBuffer<'a> {
             }
         };
         params.capacity = count.capacity();
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE;
-        Ok(Self { params: gpu.buffer_with("wavelane parameters", bytemuck::bytes_of(&params), usage)?, count: range })
+        let buffer =
+            gpu.buffer_with("wavelane parameters", bytemuck::bytes_of(&params), wgpu::BufferUsages::UNIFORM)?;
+        Ok(Self { params: buffer, count: range })
     }
 
     pub(crate) fn params(&self) -> wgpu::BufferBinding<'_> {
         self.params.as_entire_buffer_binding()
     }
 
-    pub(crate) fn count(&self) -> wgpu::BufferBinding<'_> {
-        match &self.count {
-            Some(range) => range.units(4, &self.params),
-            None => self.params.as_entire_buffer_binding(),
-        }
+    /// The binding of the count, where a buffer holds it.
+    pub(crate) fn count(&self) -> Option<wgpu::BufferBinding<'_>> {
+        self.count.as_ref().map(|range| range.units(4, &self.params))
     }
 
     pub(crate) fn count_range(&self) -> Option<&Range<'a>> {

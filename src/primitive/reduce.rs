@@ -14,8 +14,12 @@ use crate::shader::{Checks, fragment};
 /// Combines all items of a range into one.
 ///
 /// Shape: n items in, one item out. Reads each item once; one dispatch (two on Metal). The operator need not commute:
-/// items are combined in their order. Bits repeat from run to run for the same plan, tuning, capacity and count, also
-/// of floats. n = 0 gives the identity.
+/// items are combined in their order unless it says that it does. Bits repeat from run to run for the same plan, tuning,
+/// capacity, count and place of the range within 16 bytes, also of floats. n = 0 gives the identity.
+///
+/// Each workgroup reduces a contiguous share: lanes gather, subgroups and then the workgroup combine (Harris 2007, with
+/// shuffles for his last levels). The workgroup that finishes last combines the parts, as in CUDA's sample
+/// `threadFenceReduction`; nobody waits.
 ///
 /// ```no_run
 /// use wavelane::{Gpu, op, primitive::{Count, Reduce}};
@@ -32,16 +36,19 @@ use crate::shader::{Checks, fragment};
 pub struct Reduce<T> {
     gpu: Gpu,
     tuning: Tuning,
-    pack: u32,
-    words: u32,
-    reduce: wgpu::ComputePipeline,
-    /// Where the parts are reduced in a dispatch of their own.
-    finish: Option<wgpu::ComputePipeline>,
+    operator: OperatorKind,
+    held: Held,
+    host: Pipelines,
     element: PhantomData<fn(T)>,
 }
 
-const BINDINGS: [Binding; 6] =
-    [Binding::Uniform, Binding::Read, Binding::Read, Binding::Read, Binding::Write, Binding::Write];
+#[derive(Clone, Debug)]
+struct Pipelines {
+    reduce: wgpu::ComputePipeline,
+    /// Where the parts are reduced in a dispatch of their own.
+    finish: Option<wgpu::ComputePipeline>,
+    bindings: Vec<Binding>,
+}
 
 /// Words of the state before the parts: `DEV_PARTS` in reduce.wgsl.
 const STATE_HEAD: u64 = 4;
@@ -61,31 +68,38 @@ impl<T: Element> Reduce<T> {
         let operator = operator.into();
         operator.check()?;
         kernel::check_element::<T>(gpu)?;
-        let target = KernelTarget::new(gpu, tuning)?;
+        let held = Held::new(T::TYPE, Some(&operator.kind), false);
+        let host = Self::pipelines(gpu, tuning, &held, &operator.kind, false)?;
+        Ok(Self { gpu: gpu.clone(), tuning, operator: operator.kind, held, host, element: PhantomData })
+    }
+
+    fn pipelines(
+        gpu: &Gpu,
+        tuning: Tuning,
+        held: &Held,
+        operator: &OperatorKind,
+        gpu_count: bool,
+    ) -> Result<Pipelines> {
         // On Metal a storage barrier does not order memory between workgroups.
         let finish_apart = gpu.info().backend == wgpu::Backend::Metal;
-        let held = Held::new(T::TYPE, Some(&operator.kind), false);
-        let text = text(&target, &held, &operator.kind, finish_apart);
+        let text = text(&KernelTarget::new(gpu, tuning, gpu_count)?, held, operator, finish_apart);
         text.check(gpu)?;
-        Ok(Self {
-            gpu: gpu.clone(),
-            tuning,
-            pack: held.pack,
-            words: held.register.words(),
+        Ok(Pipelines {
             reduce: text.pipeline(gpu, "dev_reduce")?,
             finish: finish_apart.then(|| text.pipeline(gpu, "dev_reduce_finish")).transpose()?,
-            element: PhantomData,
+            bindings: text.bindings,
         })
     }
 
     /// The sizes that [`new`](Self::new) takes.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 2048) }
+        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 16, 4096).deepened(256, 4) }
     }
 
     /// Scratch memory of a call with this capacity, in bytes.
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
-        (STATE_HEAD + u64::from(self.groups(capacity)) * u64::from(self.words)) * 4
+        let groups = kernel::most_groups(capacity, self.held.pack, self.tuning);
+        (STATE_HEAD + u64::from(groups) * u64::from(self.held.register.words())) * 4
     }
 
     /// Prepares a call: `input` holds the items, `output` takes the result (one item).
@@ -94,6 +108,8 @@ impl<T: Element> Reduce<T> {
     /// [`InvalidArgument`](crate::ErrorKind::InvalidArgument) for a range that is too small, misaligned or without
     /// usage `STORAGE`, and for one buffer that is both read and written;
     /// [`LimitTooSmall`](crate::ErrorKind::LimitTooSmall) for a range past one binding.
+    ///
+    /// The first call with a [`Count::Gpu`] builds a pipeline of its own.
     pub fn prepare(
         &self,
         input: wgpu::BufferSlice<'_>,
@@ -118,7 +134,8 @@ impl<T: Element> Reduce<T> {
         let bytes = T::TYPE.bytes();
         let input = Range::new(gpu, "input", input, bytes, capacity)?;
         let output = Range::new(gpu, "output", output, bytes, 1)?;
-        let groups = self.groups(capacity);
+        let pack = self.held.pack;
+        let groups = kernel::groups(capacity, input.start % pack, pack, self.tuning);
         let params = ParamsBuffer::new(
             gpu,
             &count,
@@ -132,25 +149,25 @@ impl<T: Element> Reduce<T> {
         let [read, write] = gpu.placeholders()?;
         let buffers = [
             Some(params.params()),
-            Some(params.count()),
-            Some(input.units(bytes * self.pack, read)),
+            params.count(),
+            Some(input.units(bytes * pack, read)),
             Some(input.units(bytes, read)),
             Some(output.units(bytes, write)),
             Some(state.as_entire_buffer_binding()),
         ];
+        let pipelines = match count.is_gpu() {
+            true => Self::pipelines(gpu, self.tuning, &self.held, &self.operator, true)?,
+            false => self.host.clone(),
+        };
         let step = |pipeline: &wgpu::ComputePipeline, groups| Step {
             pipeline: pipeline.clone(),
-            bind_group: prepared::bind(gpu, "reduce", pipeline, &BINDINGS, &buffers),
+            bind_group: prepared::bind(gpu, "reduce", pipeline, &pipelines.bindings, &buffers),
             groups,
         };
-        let mut steps = vec![step(&self.reduce, groups)];
+        let mut steps = vec![step(&pipelines.reduce, groups)];
         // A single workgroup writes the result itself.
-        steps.extend(self.finish.iter().filter(|_| groups > 1).map(|finish| step(finish, 1)));
+        steps.extend(pipelines.finish.iter().filter(|_| groups > 1).map(|finish| step(finish, 1)));
         Ok(Prepared { steps, label: "reduce" })
-    }
-
-    fn groups(&self, capacity: u32) -> u32 {
-        kernel::groups(capacity, self.pack, self.tuning)
     }
 }
 
@@ -174,8 +191,10 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, operator: &OperatorKind, 
             fragment!("device/reduce.wgsl"),
         ],
     );
+    let bindings =
+        vec![Binding::Uniform, target.count_binding(), Binding::Read, Binding::Read, Binding::Write, Binding::Write];
     let checks = if operator.needs_checks() { Checks::Checked } else { target.checks };
-    KernelText { name: "reduce", text: builder.finish(), bindings: BINDINGS.into(), checks }
+    KernelText { name: "reduce", text: builder.finish(), bindings, checks }
 }
 
 /// A value to the state's atomic words and back.

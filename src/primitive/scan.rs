@@ -17,9 +17,18 @@ use crate::shader::{Checks, fragment};
 /// 0 to i - 1, beginning with the identity. Either begins with a value of the caller's if one is given
 /// ([`initial`](Self::initial)).
 ///
-/// Reduce, then scan: two dispatches, which read the input twice and write the output once. The operator need not
-/// commute. Bits repeat from run to run for the same plan, tuning, capacity and count, also of floats. n = 0 writes
-/// nothing.
+/// Reduce, then scan (Dotsenko et al. 2008; Merrill and Grimshaw 2009): two dispatches, which read the input twice and
+/// write the output once. The operator need not commute. Bits repeat from run to run for the same plan, tuning, capacity,
+/// count and place of the ranges within 16 bytes, also of floats. n = 0 writes nothing.
+///
+/// ```no_run
+/// use wavelane::{Gpu, op, primitive::{Count, Scan}, wgpu};
+/// # fn offsets(gpu: &Gpu, lengths: &wgpu::Buffer, offsets: &wgpu::Buffer, n: u32, pass: &mut wgpu::ComputePass<'_>) -> Result<(), wavelane::Error> {
+/// let plan = Scan::<u32>::exclusive(gpu, op::Add)?;
+/// let call = plan.prepare(lengths.slice(..), offsets.slice(..), Count::Host(n))?;
+/// call.record(pass);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scan<T> {
     gpu: Gpu,
@@ -39,18 +48,28 @@ pub(crate) struct Kind {
     pub(crate) initial: bool,
 }
 
+/// How one call differs from the usual: pipelines of its own, built by the first that does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Way {
+    /// Items are moved one by one, since input and output do not begin alike.
+    single_items: bool,
+    /// The number of items is in a buffer.
+    gpu_count: bool,
+}
+
 #[derive(Clone, Debug)]
 struct Pipelines {
     reduce: wgpu::ComputePipeline,
     apply: wgpu::ComputePipeline,
     pack: u32,
     register_bytes: u32,
+    bindings: Vec<Binding>,
 }
 
-fn bindings(kind: Kind) -> [Binding; 8] {
+fn bindings(kind: Kind, count: Binding) -> [Binding; 8] {
     let input = if kind.in_place { Binding::Unused } else { Binding::Read };
     let initial = if kind.initial { Binding::Read } else { Binding::Unused };
-    [Binding::Uniform, Binding::Read, input, input, Binding::Write, Binding::Write, Binding::Write, initial]
+    [Binding::Uniform, count, input, input, Binding::Write, Binding::Write, Binding::Write, initial]
 }
 
 impl<T: Element> Scan<T> {
@@ -74,12 +93,12 @@ impl<T: Element> Scan<T> {
         operator.check()?;
         kernel::check_element::<T>(gpu)?;
         let kind = Kind { inclusive, in_place: false, initial: false };
-        let packs = Self::pipelines(gpu, &operator.kind, kind, tuning, false)?;
+        let packs = Self::pipelines(gpu, &operator.kind, kind, tuning, Way::default())?;
         Ok(Self { gpu: gpu.clone(), tuning, kind, operator: operator.kind, initial: None, packs, element: PhantomData })
     }
 
     fn rebuilt(mut self, kind: Kind, tuning: Tuning) -> Result<Self> {
-        self.packs = Self::pipelines(&self.gpu, &self.operator, kind, tuning, false)?;
+        self.packs = Self::pipelines(&self.gpu, &self.operator, kind, tuning, Way::default())?;
         Ok(Self { kind, tuning, ..self })
     }
 
@@ -118,18 +137,12 @@ impl<T: Element> Scan<T> {
 
     /// The sizes that the constructors take.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 1024) }
+        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) }
     }
 
-    fn pipelines(
-        gpu: &Gpu,
-        operator: &OperatorKind,
-        kind: Kind,
-        tuning: Tuning,
-        single_items: bool,
-    ) -> Result<Pipelines> {
-        let target = KernelTarget::new(gpu, tuning)?;
-        let held = Held::new(T::TYPE, Some(operator), single_items);
+    fn pipelines(gpu: &Gpu, operator: &OperatorKind, kind: Kind, tuning: Tuning, way: Way) -> Result<Pipelines> {
+        let target = KernelTarget::new(gpu, tuning, way.gpu_count)?;
+        let held = Held::new(T::TYPE, Some(operator), way.single_items);
         let text = text(&target, &held, operator, kind);
         text.check(gpu)?;
         Ok(Pipelines {
@@ -137,19 +150,20 @@ impl<T: Element> Scan<T> {
             apply: text.pipeline(gpu, "dev_scan_apply")?,
             pack: held.pack,
             register_bytes: held.register.bytes(),
+            bindings: text.bindings,
         })
     }
 
     /// Scratch memory of a call with this capacity, in bytes.
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         // Single items make the most workgroups.
-        u64::from(kernel::groups(capacity, 1, self.tuning)) * u64::from(self.packs.register_bytes)
+        u64::from(kernel::most_groups(capacity, 1, self.tuning)) * u64::from(self.packs.register_bytes)
     }
 
     /// Prepares a call from `input` to `output`, both of at least the count's capacity.
     ///
-    /// Where the two do not begin at the same place within 16 bytes, items are moved one by one, which is slower; the
-    /// pipelines for that are built by the first such call.
+    /// Where the two do not begin at the same place within 16 bytes, items are moved one by one, which is slower. The
+    /// first such call, and the first with a [`Count::Gpu`], build pipelines of their own.
     ///
     /// # Errors
     /// As [`Reduce::prepare`](super::Reduce::prepare); a plan that works in place is refused here.
@@ -202,12 +216,15 @@ impl<T: Element> Scan<T> {
         let bytes = T::TYPE.bytes();
         let output = Range::new(gpu, "output", output, bytes, capacity)?;
         let in_start = input.map_or(output.start, |input| input.start);
-        let alike = (in_start % self.packs.pack) == (output.start % self.packs.pack);
-        let pipelines = match alike {
-            true => self.packs.clone(),
-            false => Self::pipelines(gpu, &self.operator, self.kind, self.tuning, true)?,
+        let way = Way {
+            single_items: in_start % self.packs.pack != output.start % self.packs.pack,
+            gpu_count: count.is_gpu(),
         };
-        let groups = kernel::groups(capacity, pipelines.pack, self.tuning);
+        let pipelines = match way == Way::default() {
+            true => self.packs.clone(),
+            false => Self::pipelines(gpu, &self.operator, self.kind, self.tuning, way)?,
+        };
+        let groups = kernel::groups(capacity, in_start % pipelines.pack, pipelines.pack, self.tuning);
         let params =
             ParamsBuffer::new(gpu, &count, Params { in_start, out_start: output.start, groups, ..Default::default() })?;
         let parts = workspace.buffer(self.workspace_bytes(capacity))?;
@@ -227,7 +244,7 @@ impl<T: Element> Scan<T> {
         let pack_bytes = bytes * pipelines.pack;
         let buffers = [
             Some(params.params()),
-            Some(params.count()),
+            params.count(),
             input.map(|input| input.units(pack_bytes, read)),
             input.map(|input| input.units(bytes, read)),
             Some(output.units(pack_bytes, write)),
@@ -238,7 +255,7 @@ impl<T: Element> Scan<T> {
         let steps = [&pipelines.reduce, &pipelines.apply]
             .map(|pipeline| Step {
                 pipeline: pipeline.clone(),
-                bind_group: prepared::bind(gpu, "scan", pipeline, &bindings(self.kind), &buffers),
+                bind_group: prepared::bind(gpu, "scan", pipeline, &pipelines.bindings, &buffers),
                 groups,
             })
             .into();
@@ -281,5 +298,5 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, operator: &OperatorKind, 
         ],
     );
     let checks = if operator.needs_checks() { Checks::Checked } else { target.checks };
-    KernelText { name: "scan", text: builder.finish(), bindings: bindings(kind).into(), checks }
+    KernelText { name: "scan", text: builder.finish(), bindings: bindings(kind, target.count_binding()).into(), checks }
 }

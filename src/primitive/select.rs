@@ -12,7 +12,9 @@ use crate::shader::module::{Piece, U32, printed};
 use crate::shader::user::{self, UserText};
 use crate::shader::{Checks, fragment};
 
-/// Which items are kept, in WGSL.
+/// Which items are kept, in WGSL. Checked when a plan is built with it.
+///
+/// It depends on the item and its index alone. Comparisons of floats with NaN are as the device has them.
 #[derive(Clone, Debug)]
 pub struct Predicate {
     text: String,
@@ -54,27 +56,35 @@ pub struct DispatchArgs<'a> {
 ///
 /// Shape: n items in, k <= n items out, k itself as a `u32`, and k as dispatch arguments. The output range holds as many
 /// items as the capacity; what lies behind k stays as it was. Two dispatches, which read the input twice and write what
-/// is kept once. Results do not depend on timing. n = 0 gives k = 0.
+/// is kept once. Results do not depend on timing. n = 0 gives k = 0, and dispatch arguments of 0 workgroups.
+///
+/// Every workgroup counts what it keeps of its share; then every workgroup adds up the counts before its own and writes
+/// behind them: a scan of the flags (Blelloch 1990) that is never stored. The predicate is asked twice for each item.
+///
+/// ```no_run
+/// use wavelane::{Gpu, primitive::{Count, Predicate, Select}, wgpu};
+/// # fn large(gpu: &Gpu, items: &wgpu::Buffer, kept: &wgpu::Buffer, number: &wgpu::Buffer, n: u32, pass: &mut wgpu::ComputePass<'_>) -> Result<(), wavelane::Error> {
+/// let plan = Select::<f32>::new(gpu, Predicate::wgsl("x > 0.5"))?;
+/// let call = plan.prepare(items.slice(..), kept.slice(..), number.slice(..), Count::Host(n))?;
+/// call.record(pass);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Select<T> {
     gpu: Gpu,
     tuning: Tuning,
-    pack: u32,
-    count: wgpu::ComputePipeline,
-    write: wgpu::ComputePipeline,
+    predicate: UserText,
+    held: Held,
+    host: Pipelines,
     element: PhantomData<fn(T)>,
 }
 
-const BINDINGS: [Binding; 8] = [
-    Binding::Uniform,
-    Binding::Read,
-    Binding::Read,
-    Binding::Read,
-    Binding::Write,
-    Binding::Write,
-    Binding::Write,
-    Binding::Write,
-];
+#[derive(Clone, Debug)]
+struct Pipelines {
+    count: wgpu::ComputePipeline,
+    write: wgpu::ComputePipeline,
+    bindings: Vec<Binding>,
+}
 
 impl<T: Element> Select<T> {
     /// Builds the plan.
@@ -89,29 +99,30 @@ impl<T: Element> Select<T> {
     /// Builds the plan with sizes of the caller's.
     pub fn with_tuning(gpu: &Gpu, predicate: Predicate, tuning: Tuning) -> Result<Self> {
         kernel::check_element::<T>(gpu)?;
-        let user = predicate.check::<T>()?;
-        let target = KernelTarget::new(gpu, tuning)?;
+        let predicate = predicate.check::<T>()?;
         let held = Held::new(T::TYPE, None, false);
-        let text = text(&target, &held, &user);
+        let host = Self::pipelines(gpu, tuning, &held, &predicate, false)?;
+        Ok(Self { gpu: gpu.clone(), tuning, predicate, held, host, element: PhantomData })
+    }
+
+    fn pipelines(gpu: &Gpu, tuning: Tuning, held: &Held, predicate: &UserText, gpu_count: bool) -> Result<Pipelines> {
+        let text = text(&KernelTarget::new(gpu, tuning, gpu_count)?, held, predicate);
         text.check(gpu)?;
-        Ok(Self {
-            gpu: gpu.clone(),
-            tuning,
-            pack: held.pack,
+        Ok(Pipelines {
             count: text.pipeline(gpu, "dev_select_count")?,
             write: text.pipeline(gpu, "dev_select_write")?,
-            element: PhantomData,
+            bindings: text.bindings,
         })
     }
 
     /// The sizes that [`new`](Self::new) takes.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 4, 1024) }
+        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) }
     }
 
     /// Scratch memory of a call with this capacity, in bytes.
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
-        u64::from(kernel::groups(capacity, self.pack, self.tuning)) * 4
+        u64::from(kernel::most_groups(capacity, self.held.pack, self.tuning)) * 4
     }
 
     /// Prepares a call: what is kept of `input` goes to `kept`, how many there are to `kept_count` (4 bytes).
@@ -183,7 +194,8 @@ impl<T: Element> Select<T> {
                 Some(Range::new(gpu, "output of the dispatch arguments", args, 4, 3)?)
             }
         };
-        let groups = kernel::groups(capacity, self.pack, self.tuning);
+        let pack = self.held.pack;
+        let groups = kernel::groups(capacity, input.start % pack, pack, self.tuning);
         let params = ParamsBuffer::new(
             gpu,
             &count,
@@ -206,18 +218,22 @@ impl<T: Element> Select<T> {
         let [read, write] = gpu.placeholders()?;
         let buffers = [
             Some(params.params()),
-            Some(params.count()),
-            Some(input.units(bytes * self.pack, read)),
+            params.count(),
+            Some(input.units(bytes * pack, read)),
             Some(input.units(bytes, read)),
             Some(kept.units(bytes, write)),
             Some(kept_count.units(4, write)),
             Some(parts.as_entire_buffer_binding()),
             Some(args_range.map_or(write.as_entire_buffer_binding(), |range| range.units(4, write))),
         ];
-        let steps = [&self.count, &self.write]
+        let pipelines = match count.is_gpu() {
+            true => Self::pipelines(gpu, self.tuning, &self.held, &self.predicate, true)?,
+            false => self.host.clone(),
+        };
+        let steps = [&pipelines.count, &pipelines.write]
             .map(|pipeline| Step {
                 pipeline: pipeline.clone(),
-                bind_group: prepared::bind(gpu, "select", pipeline, &BINDINGS, &buffers),
+                bind_group: prepared::bind(gpu, "select", pipeline, &pipelines.bindings, &buffers),
                 groups,
             })
             .into();
@@ -243,5 +259,8 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, predicate: &UserText) -> 
         ],
     );
     let checks = if predicate.needs_checks { Checks::Checked } else { target.checks };
-    KernelText { name: "select", text: builder.finish(), bindings: BINDINGS.into(), checks }
+    let count = target.count_binding();
+    let mut bindings = vec![Binding::Uniform, count, Binding::Read, Binding::Read];
+    bindings.extend([Binding::Write; 4]);
+    KernelText { name: "select", text: builder.finish(), bindings, checks }
 }

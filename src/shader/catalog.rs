@@ -105,6 +105,7 @@ fn devices(all: &mut Vec<Variant>, path: SubgroupPath) {
         checks: Checks::Trusted,
         tuning: Tuning::new(256, 4, 1024),
         unroll: true,
+        gpu_count: false,
     };
     let push = |all: &mut Vec<Variant>, parts: &[&str], make: Make| {
         all.push(Variant { name: format!("{}/{}", parts.join("/"), path.name()), make });
@@ -144,6 +145,11 @@ fn devices(all: &mut Vec<Variant>, path: SubgroupPath) {
         let held = Held::new(u32::TYPE, Some(&add), single);
         push(all, &[word, "u32", "add"], Make::Scan(target, held, add.clone(), kind));
     }
+    let counted = KernelTarget { gpu_count: true, ..target };
+    let kind = ScanKind { inclusive: true, in_place: false, initial: false };
+    push(all, &["reduce-gpu-count", "u32", "add"], Make::Reduce(counted, held, add.clone(), false));
+    push(all, &["scan-gpu-count", "u32", "add"], Make::Scan(counted, held, add.clone(), kind));
+    push(all, &["select-gpu-count", "u32"], Make::Select(counted, u32::TYPE, "(x & 1u) == 1u"));
     for (element, predicate) in [
         (u32::TYPE, "(x & 1u) == 1u"),
         (i32::TYPE, "x < 0"),
@@ -281,6 +287,7 @@ mod tests {
                 checks: Checks::Trusted,
                 tuning: Tuning::new(256, 8, 1024),
                 unroll,
+                gpu_count: false,
             };
             let affine = affine().kind;
             let held = Held::new(Affine::TYPE, Some(&affine), false);
