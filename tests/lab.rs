@@ -101,7 +101,8 @@ fn every_experiment_records_what_it_found() {
     assert_eq!(record.adapter.name, gpu.info().name);
     assert_eq!(record.adapter.counted_lanes, gpu.probe().width());
     record.experiments.iter().for_each(assert_form);
-    for experiment in record.experiments.iter().filter(|experiment| experiment.id != "lane-map") {
+    // Those that took times, that is.
+    for experiment in record.experiments.iter().filter(|e| e.rows.iter().any(|row| row.clock != "none")) {
         assert!(experiment.reference_drift.is_some_and(|drift| drift > 0.0), "{}", experiment.id);
     }
 }

@@ -87,7 +87,8 @@ fn dev_parts_before(group: u32) -> u32 {
 
 // Workgroups for the caller's next dispatch, folded into two dimensions past what one takes.
 fn dev_write_args(count: u32) {
-  let workgroups = (count + dev_params.args_items - 1u) / dev_params.args_items;
+  // Rounded up without adding first: the sum can pass 32 bits.
+  let workgroups = count / dev_params.args_items + u32(count % dev_params.args_items != 0u);
   let x = min(workgroups, 65535u);
   let y = select((workgroups + x - 1u) / max(x, 1u), 0u, x == 0u);
   let at = dev_params.args_at;

@@ -53,8 +53,8 @@ pub fn requirements(adapter: &wgpu::Adapter) -> Requirements {
     Requirements { features, limits: limits.or_worse_values_from(&has) }
 }
 
-/// The least that any path of this crate runs on.
-const MIN_INVOCATIONS: u32 = 64;
+/// The least that any path of this crate runs on: a workgroup holds one subgroup of any width.
+const MIN_INVOCATIONS: u32 = crate::shader::MAX_LANES;
 const MIN_STORAGE_BUFFERS: u32 = 8;
 
 pub(super) fn check(limits: &wgpu::Limits) -> Result<()> {

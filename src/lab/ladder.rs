@@ -160,8 +160,8 @@ impl Ladder {
             Grid::Stride => count.div_ceil(self.workgroup * 16).min(bench.groups()),
         };
         let limit = bench.gpu.limits().max_compute_workgroups_per_dimension;
-        let grid = folded(groups, limit);
-        Ok(bench.launch(&self.pipelines[rung], &buffers, groups).grid(grid))
+        let [x, y] = folded(groups, limit);
+        Ok(bench.launch_grid(&self.pipelines[rung], &buffers, [x, y, 1]))
     }
 
     /// Runs `record` once and compares the total.

@@ -20,18 +20,29 @@
 //! run-time checks, which cost up to three times the arithmetic: their indices are in range by construction. Each
 //! result is compared with one computed on the host, at the trip counts that are timed, before anything is timed.
 
+mod access_stride;
 mod aligned;
+mod coarsening;
+mod dimensions;
 mod exchange;
+mod grid_fill;
+mod grid_stride;
 mod guard;
 mod k_way;
 mod kernel;
 mod ladder;
 mod lane_map;
+mod memory;
 pub mod model;
 mod oracle;
 mod outcome;
+mod partial_workgroup;
+mod picture;
 mod random_half;
+mod register_tile;
 mod remedy;
+mod residency;
+mod tile_shape;
 mod timing;
 mod tree_sum;
 mod trip_count;
@@ -39,12 +50,15 @@ mod two_arms;
 mod two_way;
 mod uniform;
 mod width;
+mod workgroup_sweep;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use self::model::Model;
 use self::outcome::Outcome;
+use self::residency::Residency;
 use crate::error::{Error, Result};
 use crate::gpu::{Gpu, SubgroupPath};
 use crate::measure::{Effort, Sampler};
@@ -90,6 +104,16 @@ const EXPERIMENTS: &[Experiment] = &[
     exchange::SCANS,
     tree_sum::EXPERIMENT,
     ladder::EXPERIMENT,
+    partial_workgroup::EXPERIMENT,
+    workgroup_sweep::EXPERIMENT,
+    residency::EXPERIMENT,
+    grid_stride::EXPERIMENT,
+    access_stride::EXPERIMENT,
+    grid_fill::EXPERIMENT,
+    tile_shape::EXPERIMENT,
+    dimensions::EXPERIMENT,
+    coarsening::EXPERIMENT,
+    register_tile::EXPERIMENT,
 ];
 
 /// Every experiment, in the order in which a run takes them.
@@ -151,12 +175,24 @@ pub struct Bench<'a> {
     reference_ns: Cell<Option<f64>>,
     /// The width that the knee shows, where it had to be measured.
     knee: OnceCell<u32>,
+    /// The number of multiprocessors, once it was measured; none inside where it does not show.
+    multiprocessors: OnceCell<Option<u32>>,
+    /// The residencies measured so far, by workgroup size and bytes of workgroup memory.
+    residencies: RefCell<HashMap<(u32, u32), Option<Residency>>>,
 }
 
 impl<'a> Bench<'a> {
     /// A bench on this device.
     pub fn new(gpu: &'a Gpu, sampler: &'a Sampler, effort: Effort) -> Self {
-        Self { gpu, sampler, effort, reference_ns: Cell::new(None), knee: OnceCell::new() }
+        Self {
+            gpu,
+            sampler,
+            effort,
+            reference_ns: Cell::new(None),
+            knee: OnceCell::new(),
+            multiprocessors: OnceCell::new(),
+            residencies: RefCell::default(),
+        }
     }
 
     /// Begins to measure: times the reference kernel, on a device that is under load or was a moment ago. An

@@ -93,6 +93,16 @@ impl Row {
         row
     }
 
+    /// The times of one case as the bytes that it moves a nanosecond.
+    pub(super) fn bytes_moved(cell: impl Into<String>, samples: &Samples, bytes: f64) -> Self {
+        Self::rate(cell, "throughput", Unit::GbPerS, bytes, samples)
+    }
+
+    /// The times of one case as the operations that all its lanes together do a nanosecond.
+    pub(super) fn operations(cell: impl Into<String>, samples: &Samples, operations: f64) -> Self {
+        Self::rate(cell, "throughput", Unit::GopsPerS, operations, samples)
+    }
+
     /// Figures that were computed from times, one a sample; those that are not finite are left out.
     pub(super) fn derived(
         cell: impl Into<String>,
@@ -125,7 +135,7 @@ impl Row {
         Self::unjudged(cell.into(), quantity, unit, vec![], "none").missing(reason)
     }
 
-    fn missing(self, reason: &str) -> Self {
+    pub(super) fn missing(self, reason: &str) -> Self {
         Self { verdict: Some(Verdict::NotMeasurable), note: Some(reason.into()), ..self }
     }
 

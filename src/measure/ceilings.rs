@@ -7,9 +7,10 @@ use crate::shader::Checks;
 
 /// The copy ceiling and the read ceiling of a device, for figures to be shares of.
 ///
-/// Each is the best of a fixed sweep of kernels (four or eight vec4 loads in flight, workgroups of 256 to 1,024, grids
-/// of different sizes; on a CPU driver the smaller of them), timed in the same way as everything else here: the whole pass, overhead included. The results
-/// of every kernel of the sweep are verified before it is timed.
+/// Each is the best of a fixed sweep of kernels (four or eight vec4 loads in flight, at a stride of the whole grid or
+/// in one span a workgroup, workgroups of 256 to 1,024, grids of different sizes; on a CPU driver the smaller of them),
+/// timed in the same way as everything else here: the whole pass, overhead included. The results of every kernel of the
+/// sweep are verified before it is timed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ceilings {
     /// Items of four bytes that were read, or copied: what was asked for, cut to what fits into one binding of this
@@ -143,10 +144,10 @@ impl Sweep {
                 // More invocations than vectors would idle; the smallest grid is always there.
                 if grid == GRIDS[0] || u64::from(grid) <= vectors {
                     let shape = Shape { workgroup, workgroups: grid / workgroup };
-                    for entry in ["read4", "read8"] {
+                    for entry in ["read4", "read8", "read_span8"] {
                         reads.push(Kernel::new(gpu, entry, shape, &reading)?);
                     }
-                    for entry in ["copy4", "copy8"] {
+                    for entry in ["copy4", "copy8", "copy_span8"] {
                         copies.push(Kernel::new(gpu, entry, shape, &copying)?);
                     }
                 }

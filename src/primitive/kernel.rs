@@ -35,6 +35,14 @@ impl Tuning {
         Self { fill_groups, tiles_per_group, ..self }
     }
 
+    /// This tuning with a workgroup that the device can have.
+    pub(crate) fn fitting(self, gpu: &Gpu) -> Self {
+        let limits = gpu.limits();
+        let allowed = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+        // A device is refused from the start where it has fewer than MAX_LANES.
+        Self { workgroup: self.workgroup.min(1 << allowed.max(MAX_LANES).ilog2()), ..self }
+    }
+
     fn check(&self, gpu: &Gpu) -> Result<()> {
         let Self { workgroup, rows, max_groups, fill_groups, tiles_per_group } = *self;
         if !workgroup.is_power_of_two() || !(MAX_LANES..=1024).contains(&workgroup) {

@@ -79,12 +79,16 @@ impl Prepared {
     }
 }
 
+/// Where the scratch memory of a call begins that leaves something in it: behind the counters of others, which are
+/// zero between calls, so that calls of different plans can share a workspace.
+pub(crate) const WORKSPACE_HEAD: u64 = BINDING_ALIGNMENT;
+
 /// Scratch memory of a prepared call, for a caller who wants to share one among several.
 ///
 /// wgpu orders dispatches that write one buffer, so calls recorded for one queue may share it in any order, also in one
 /// pass; they then run one after another.
 ///
-/// The calls leave it as they found it, so it is zeroed once, when it is made; [`reset`](Self::reset) does so again
+/// The calls leave their counters in it at zero, so it is zeroed once, when it is made; [`reset`](Self::reset) does so again
 /// after a device was interrupted in the middle of a call.
 #[derive(Clone, Debug)]
 pub struct Workspace {
@@ -112,14 +116,16 @@ impl Workspace {
         self.buffer.size()
     }
 
-    pub(crate) fn buffer(&self, needs_bytes: u64) -> Result<&wgpu::Buffer> {
+    /// The bytes from `first` to `needs_bytes`: no more, since a workspace may be larger than a binding can be.
+    pub(crate) fn binding(&self, first: u64, needs_bytes: u64) -> Result<wgpu::BufferBinding<'_>> {
         if self.bytes() < needs_bytes {
             return Err(Error::argument(format!(
                 "the workspace has {} bytes, this call needs {needs_bytes}",
                 self.bytes()
             )));
         }
-        Ok(&self.buffer)
+        let size = wgpu::BufferSize::new(needs_bytes - first);
+        Ok(wgpu::BufferBinding { buffer: &self.buffer, offset: first, size })
     }
 }
 

@@ -64,6 +64,10 @@ impl<T: Element> Reduce<T> {
     }
 
     /// Builds the plan with sizes of the caller's.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), [`InvalidArgument`](crate::ErrorKind::InvalidArgument) for sizes out of range, and
+    /// [`LimitTooSmall`](crate::ErrorKind::LimitTooSmall) for sizes over the device's limits.
     pub fn with_tuning(gpu: &Gpu, operator: impl Into<Operator<T>>, tuning: Tuning) -> Result<Self> {
         let operator = operator.into();
         operator.check()?;
@@ -93,7 +97,8 @@ impl<T: Element> Reduce<T> {
 
     /// The sizes that [`new`](Self::new) takes.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 16, 4096).deepened(256, 4) }
+        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 16, 4096).deepened(256, 4) };
+        tuning.fitting(gpu)
     }
 
     /// Scratch memory of a call with this capacity, in bytes.
@@ -141,7 +146,7 @@ impl<T: Element> Reduce<T> {
             &count,
             Params { in_start: input.start, out_start: output.start, groups, ..Default::default() },
         )?;
-        let state = workspace.buffer(self.workspace_bytes(capacity))?;
+        let state = workspace.binding(0, self.workspace_bytes(capacity))?;
         prepared::check_roles(
             &[("input", &input)].into_iter().chain(params.count_range().map(|r| ("count", r))).collect::<Vec<_>>(),
             &[("output", &output)],
@@ -153,7 +158,7 @@ impl<T: Element> Reduce<T> {
             Some(input.units(bytes * pack, read)),
             Some(input.units(bytes, read)),
             Some(output.units(bytes, write)),
-            Some(state.as_entire_buffer_binding()),
+            Some(state),
         ];
         let pipelines = match count.is_gpu() {
             true => Self::pipelines(gpu, self.tuning, &self.held, &self.operator, true)?,

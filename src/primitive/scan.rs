@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::kernel::{self, Binding, Held, KernelTarget, KernelText, Tuning};
-use super::prepared::{self, Count, Params, ParamsBuffer, Prepared, Range, Step, Workspace};
+use super::prepared::{self, Count, Params, ParamsBuffer, Prepared, Range, Step, WORKSPACE_HEAD, Workspace};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -137,7 +137,8 @@ impl<T: Element> Scan<T> {
 
     /// The sizes that the constructors take.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) }
+        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) };
+        tuning.fitting(gpu)
     }
 
     fn pipelines(gpu: &Gpu, operator: &OperatorKind, kind: Kind, tuning: Tuning, way: Way) -> Result<Pipelines> {
@@ -157,7 +158,8 @@ impl<T: Element> Scan<T> {
     /// Scratch memory of a call with this capacity, in bytes.
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         // Single items make the most workgroups.
-        u64::from(kernel::most_groups(capacity, 1, self.tuning)) * u64::from(self.packs.register_bytes)
+        let groups = u64::from(kernel::most_groups(capacity, 1, self.tuning));
+        WORKSPACE_HEAD + groups * u64::from(self.packs.register_bytes)
     }
 
     /// Prepares a call from `input` to `output`, both of at least the count's capacity.
@@ -187,6 +189,7 @@ impl<T: Element> Scan<T> {
         if self.kind.in_place {
             return Err(Error::argument("this plan works in place; prepare it with prepare_in_place"));
         }
+        prepared::check_items(count.capacity())?;
         let input = Range::new(&self.gpu, "input", input, T::TYPE.bytes(), count.capacity())?;
         self.prepare_ranges(Some(input), output, count, workspace)
     }
@@ -227,7 +230,7 @@ impl<T: Element> Scan<T> {
         let groups = kernel::groups(capacity, in_start % pipelines.pack, pipelines.pack, self.tuning);
         let params =
             ParamsBuffer::new(gpu, &count, Params { in_start, out_start: output.start, groups, ..Default::default() })?;
-        let parts = workspace.buffer(self.workspace_bytes(capacity))?;
+        let parts = workspace.binding(WORKSPACE_HEAD, self.workspace_bytes(capacity))?;
         prepared::check_roles(
             &input
                 .as_ref()
@@ -249,7 +252,7 @@ impl<T: Element> Scan<T> {
             input.map(|input| input.units(bytes, read)),
             Some(output.units(pack_bytes, write)),
             Some(output.units(bytes, write)),
-            Some(parts.as_entire_buffer_binding()),
+            Some(parts),
             self.initial.as_ref().map(wgpu::Buffer::as_entire_buffer_binding),
         ];
         let steps = [&pipelines.reduce, &pipelines.apply]

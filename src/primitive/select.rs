@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::kernel::{self, Binding, Held, KernelTarget, KernelText, Tuning};
-use super::prepared::{self, Count, Params, ParamsBuffer, Prepared, Range, Step, Workspace};
+use super::prepared::{self, Count, Params, ParamsBuffer, Prepared, Range, Step, WORKSPACE_HEAD, Workspace};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::gpu::Gpu;
@@ -97,6 +97,10 @@ impl<T: Element> Select<T> {
     }
 
     /// Builds the plan with sizes of the caller's.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), [`InvalidArgument`](crate::ErrorKind::InvalidArgument) for sizes out of range, and
+    /// [`LimitTooSmall`](crate::ErrorKind::LimitTooSmall) for sizes over the device's limits.
     pub fn with_tuning(gpu: &Gpu, predicate: Predicate, tuning: Tuning) -> Result<Self> {
         kernel::check_element::<T>(gpu)?;
         let predicate = predicate.check::<T>()?;
@@ -117,12 +121,13 @@ impl<T: Element> Select<T> {
 
     /// The sizes that [`new`](Self::new) takes.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) }
+        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) };
+        tuning.fitting(gpu)
     }
 
     /// Scratch memory of a call with this capacity, in bytes.
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
-        u64::from(kernel::most_groups(capacity, self.held.pack, self.tuning)) * 4
+        WORKSPACE_HEAD + u64::from(kernel::most_groups(capacity, self.held.pack, self.tuning)) * 4
     }
 
     /// Prepares a call: what is kept of `input` goes to `kept`, how many there are to `kept_count` (4 bytes).
@@ -209,7 +214,7 @@ impl<T: Element> Select<T> {
                 ..Default::default()
             },
         )?;
-        let parts = workspace.buffer(self.workspace_bytes(capacity))?;
+        let parts = workspace.binding(WORKSPACE_HEAD, self.workspace_bytes(capacity))?;
         let written = [("output of kept items", &kept), ("output of the count", &kept_count)];
         prepared::check_roles(
             &[("input", &input)].into_iter().chain(params.count_range().map(|r| ("count", r))).collect::<Vec<_>>(),
@@ -223,7 +228,7 @@ impl<T: Element> Select<T> {
             Some(input.units(bytes, read)),
             Some(kept.units(bytes, write)),
             Some(kept_count.units(4, write)),
-            Some(parts.as_entire_buffer_binding()),
+            Some(parts),
             Some(args_range.map_or(write.as_entire_buffer_binding(), |range| range.units(4, write))),
         ];
         let pipelines = match count.is_gpu() {

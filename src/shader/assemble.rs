@@ -212,6 +212,16 @@ impl Renames {
         }
     }
 
+    /// This name becomes another.
+    pub(crate) fn rename(&mut self, name: &str, to: String) {
+        self.0.insert(name.into(), to);
+    }
+
+    /// This name stays what it is.
+    pub(crate) fn keep(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
     fn apply(&self, text: &str) -> String {
         if self.0.is_empty() {
             return text.into();

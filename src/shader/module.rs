@@ -180,13 +180,22 @@ impl ModuleBuilder {
             }
             Piece::Type(i) => {
                 let element = self.instances[i.0].element;
-                if let ElementType::Struct(s) = element {
-                    if !self.declared_structs.contains(&s.name) {
-                        self.declared_structs.push(s.name);
-                        self.assembler.printed(&element.declaration());
-                    }
+                if let ElementType::Struct(s) = element
+                    && !self.declared_structs.contains(&s.name)
+                {
+                    self.declared_structs.push(s.name);
+                    self.assembler.printed(&element.declaration());
                 }
-                self.typed(i, printed(type_text(&element)));
+                let text = type_text(&element);
+                // Under a name of its own the type is called what WGSL calls it: an alias would be a type of its own to
+                // naga, whose arrays are not those of the type itself.
+                self.typed(
+                    i,
+                    printed(match self.instances[i.0].type_suffix.is_empty() {
+                        true => text,
+                        false => text.lines().skip(1).map(|line| format!("{line}\n")).collect(),
+                    }),
+                );
             }
             Piece::Shuffle(i) => {
                 let fragment = match self.target.path {
@@ -250,7 +259,7 @@ impl ModuleBuilder {
         let operator = info.operator.as_ref().expect("an operator piece has an operator");
         match operator {
             OperatorKind::User { user, .. } => vec![
-                user.fragment("(operator)"),
+                user.fragment(USER_OPERATOR),
                 printed("fn op_identity() -> T {\n  return identity();\n}\nfn op_combine(a: T, b: T) -> T {\n  return combine(a, b);\n}\n".into()),
             ],
             OperatorKind::Builtin(op) => match (op, info.element) {
@@ -281,6 +290,10 @@ impl ModuleBuilder {
     fn operated(&mut self, i: Instance, fragment: Fragment) {
         let mut renames = self.renames(i);
         renames.suffix_declared(&fragment.text, &self.instances[i.0].op_suffix);
+        if fragment.file == USER_OPERATOR {
+            // A caller's text may have a variable with this name.
+            renames.keep("T");
+        }
         self.assembler.fragment(&fragment, &renames);
     }
 
@@ -298,6 +311,9 @@ impl ModuleBuilder {
             fragment!("workgroup/exchange.wgsl"),
         ] {
             renames.suffix_declared(&fragment.text, &info.type_suffix);
+        }
+        if !info.type_suffix.is_empty() {
+            renames.rename("T", info.element.wgsl());
         }
         if let Some(operator) = &info.operator {
             if let OperatorKind::User { user, .. } = operator {
@@ -329,6 +345,9 @@ impl ModuleBuilder {
 
 /// The element `u32`.
 pub(crate) const U32: ElementType = ElementType::Vector(Vector { scalar: Scalar::U32, components: 1 });
+
+/// The file name of a caller's operator in messages.
+const USER_OPERATOR: &str = "(operator)";
 
 pub(crate) fn printed(text: String) -> Fragment {
     Fragment { file: "(prelude)".into(), text }

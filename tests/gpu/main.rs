@@ -1,0 +1,125 @@
+//! One case table, one runner: every primitive on every adapter found, on every path, against an oracle.
+//!
+//! A trial is named `case :: adapter :: path`. `cargo test --test gpu -- reduce/add` runs a part of the table.
+//! By default every case runs on the path that the probe chose, and each once more on the emulated path, at 32 or at 64
+//! lanes in turn. `WAVELANE_FULL=1` runs every case at every emulated width; `WAVELANE_REQUIRE_ADAPTER=1` makes a
+//! missing adapter a failure; `WAVELANE_TIMES=1` prints how long each row took.
+
+mod algebra;
+mod cases;
+mod expectations;
+mod harness;
+mod oracle;
+
+use std::panic::AssertUnwindSafe;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use harness::{Case, Env, Paths};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use wavelane::{Adapters, Gpu, SubgroupPath};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let full = asked("WAVELANE_FULL");
+    let cases: Vec<Arc<Case>> = cases::all().into_iter().map(Arc::new).collect();
+    let mut trials = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for adapter in Adapters::find(None).iter() {
+        let info = adapter.get_info();
+        if info.backend == wgpu::Backend::Noop {
+            continue;
+        }
+        let mut name = info.name.split('(').next().unwrap_or_default().trim().to_string();
+        let same = names.iter().filter(|other| **other == name).count();
+        names.push(name.clone());
+        if same > 0 {
+            name += &format!(" #{}", same + 1);
+        }
+        match harness::open(adapter) {
+            Ok(gpu) => trials.extend(adapter_trials(&cases, &name, &gpu, full)),
+            Err(error) => trials.push(Trial::test(format!("open :: {name}"), move || Err(error.into()))),
+        }
+    }
+    if names.is_empty() {
+        let reason = "no GPU adapter was found (Debian, Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)";
+        let required = asked("WAVELANE_REQUIRE_ADAPTER");
+        trials.push(Trial::ignorable_test("every case :: no adapter", move || match required {
+            true => Err(Failed::from(reason)),
+            false => Ok(Completion::ignored_with(reason)),
+        }));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Whether an environment variable is set, to something else than 0.
+fn asked(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+fn adapter_trials(cases: &[Arc<Case>], adapter: &str, gpu: &Gpu, full: bool) -> Vec<Trial> {
+    // What the probe chose runs everything.
+    let mut paths = vec![gpu.path()];
+    let widths: &[u32] = if full { &[4, 8, 32, 64, 128] } else { &[32, 64] };
+    paths.extend(widths.iter().map(|&lanes| SubgroupPath::Emulated { lanes }).filter(|path| *path != gpu.path()));
+    let times = asked("WAVELANE_TIMES");
+    let mut trials = Vec::new();
+    for (number, path) in paths.iter().copied().enumerate() {
+        let gpu = gpu.with_path(path).expect("the probe's path, and powers of two, are accepted");
+        let env = Arc::new(Env { gpu, main: number == 0 });
+        let path = match path {
+            SubgroupPath::Native => "native".to_string(),
+            SubgroupPath::Emulated { lanes } => format!("emulated-{lanes}"),
+        };
+        for (index, case) in cases.iter().enumerate() {
+            let wanted = match case.paths {
+                _ if number == 0 => true,
+                Paths::Every => full || index % (paths.len() - 1) + 1 == number,
+                Paths::Full => full,
+                Paths::Main => false,
+            };
+            if !wanted {
+                continue;
+            }
+            let (case, env, path) = (case.clone(), env.clone(), path.clone());
+            let name = format!("{} :: {adapter} :: {path}", case.name);
+            trials.push(Trial::ignorable_test(name.clone(), move || {
+                let started = Instant::now();
+                let outcome = run(&case, &env, &path);
+                if times {
+                    eprintln!("{:6} ms  {name}", started.elapsed().as_millis());
+                }
+                outcome
+            }));
+        }
+    }
+    trials
+}
+
+fn run(case: &Case, env: &Env, path: &str) -> Result<Completion, Failed> {
+    let missing = case.needs - env.gpu.features();
+    if !missing.is_empty() {
+        return Ok(Completion::ignored_with(format!("the device lacks {missing:?}")));
+    }
+    if let Some(reason) = expectations::crash(&case.name, env.gpu.info(), path) {
+        return Ok(Completion::ignored_with(reason));
+    }
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (case.run)(env)));
+    let message = outcome.err().map(|panic| match panic.downcast::<String>() {
+        Ok(message) => *message,
+        Err(panic) => panic.downcast_ref::<&str>().map_or("a panic without a message".into(), |m| (*m).to_string()),
+    });
+    let expected = expectations::find(&case.name, env.gpu.info(), path);
+    match (message, expected) {
+        (None, None) => Ok(Completion::Completed),
+        (Some(message), None) => Err(message.into()),
+        (None, Some(expected)) => {
+            Err(format!("passed, though it is expected to fail: {}; take it off the list", expected.reason).into())
+        }
+        (Some(message), Some(expected)) if message.contains(expected.message) => Ok(Completion::Completed),
+        (Some(message), Some(expected)) => {
+            Err(format!("failed otherwise than expected ('{}'): {message}", expected.message).into())
+        }
+    }
+}
