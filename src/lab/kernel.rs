@@ -81,7 +81,7 @@ impl Bench<'_> {
             layout: &pipeline.get_bind_group_layout(0),
             entries: &entries,
         });
-        Launch { pipeline: pipeline.clone(), group, size: Size::Groups(groups) }
+        Launch { pipeline: pipeline.clone(), group, size: Size::Groups([groups, 1]) }
     }
 
     /// Runs `record` once in a pass of its own and waits.
@@ -158,7 +158,8 @@ pub(super) struct Launch {
 
 #[derive(Debug)]
 enum Size {
-    Groups(u32),
+    /// Along x and y.
+    Groups([u32; 2]),
     /// Dispatch arguments at this byte offset.
     Indirect(wgpu::Buffer, u64),
 }
@@ -169,14 +170,26 @@ impl Launch {
         Self { size: Size::Indirect(arguments.clone(), offset), ..self }
     }
 
+    /// The same kernel over `rows` rows of `groups` workgroups each.
+    pub(super) fn in_rows(self, groups: u32, rows: u32) -> Self {
+        Self { size: Size::Groups([groups, rows]), ..self }
+    }
+
     /// Records the dispatch.
     pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
         match &self.size {
-            Size::Groups(groups) => pass.dispatch_workgroups(*groups, 1, 1),
+            Size::Groups([x, y]) => pass.dispatch_workgroups(*x, *y, 1),
             Size::Indirect(arguments, offset) => pass.dispatch_workgroups_indirect(arguments, *offset),
         }
+    }
+}
+
+/// Records these dispatches one after the other.
+pub(super) fn record_all(launches: &[Launch], pass: &mut wgpu::ComputePass<'_>) {
+    for launch in launches {
+        launch.record(pass);
     }
 }
 

@@ -21,21 +21,40 @@
 //! result is compared with one computed on the host, at the trip counts that are timed, before anything is timed.
 
 mod aligned;
+mod barrier_cost;
+mod barrier_uniformity;
+mod cross_read;
+mod dependency_counters;
+mod dispatch_boundary;
+mod grid;
+mod grid_barrier;
 mod guard;
 mod k_way;
 mod kernel;
 mod lane_map;
+mod lanes_against_vectors;
+mod latency_hiding;
+mod memory_ladder;
 pub mod model;
+mod occupancy;
 mod oracle;
+mod order;
 mod outcome;
+mod persistent;
+mod predication;
 mod random_half;
+mod reconvergence;
 mod remedy;
 mod residency;
+mod sort_by_category;
+mod stencil;
 mod timing;
+mod tiny_workgroups;
 mod trip_count;
 mod two_arms;
 mod two_way;
 mod uniform;
+mod wave_quantisation;
 mod width;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -76,6 +95,24 @@ const EXPERIMENTS: &[Experiment] = &[
     trip_count::EXPERIMENT,
     random_half::EXPERIMENT,
     remedy::EXPERIMENT,
+    predication::EXPERIMENT,
+    sort_by_category::EXPERIMENT,
+    reconvergence::EXPERIMENT,
+    barrier_uniformity::EXPERIMENT,
+    dispatch_boundary::EXPERIMENT,
+    order::EXPERIMENT,
+    cross_read::EXPERIMENT,
+    grid_barrier::EXPERIMENT,
+    dependency_counters::EXPERIMENT,
+    persistent::EXPERIMENT,
+    wave_quantisation::EXPERIMENT,
+    occupancy::EXPERIMENT,
+    tiny_workgroups::EXPERIMENT,
+    latency_hiding::EXPERIMENT,
+    memory_ladder::EXPERIMENT,
+    stencil::EXPERIMENT,
+    barrier_cost::EXPERIMENT,
+    lanes_against_vectors::EXPERIMENT,
 ];
 
 /// Every experiment, in the order in which a run takes them.
@@ -133,6 +170,8 @@ pub struct Bench<'a> {
     pub sampler: &'a Sampler,
     /// How much time may be spent.
     pub effort: Effort,
+    /// Whether workgroups may wait for each other: as [`Options::waiting`].
+    pub waiting: bool,
     /// The reference kernel's time at the start of the experiment that runs now.
     reference_ns: Cell<Option<f64>>,
     /// The width that the knee shows, where it had to be measured.
@@ -150,6 +189,7 @@ impl<'a> Bench<'a> {
             gpu,
             sampler,
             effort,
+            waiting: false,
             reference_ns: Cell::new(None),
             knee: OnceCell::new(),
             multiprocessors: OnceCell::new(),
@@ -281,13 +321,29 @@ pub enum Progress<'a> {
     Finished(&'a ExperimentRecord),
 }
 
+/// What a run may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// How much time may be spent.
+    pub effort: Effort,
+    /// Whether experiments may run in which workgroups wait for each other. Nothing promises that such a kernel ends: the
+    /// lab's have bounded polls and refuse grids of which not all workgroups are resident, and never run on a CPU driver.
+    pub waiting: bool,
+}
+
+impl From<Effort> for Options {
+    fn from(effort: Effort) -> Self {
+        Self { effort, waiting: false }
+    }
+}
+
 /// Runs the experiments with these ids, or all of them where none is given, in the lab's order. Blocks.
 ///
 /// # Errors
 /// As [`find`] and [`Experiment::run`]; nothing runs where an id is unknown.
 pub fn run(
     gpu: &Gpu,
-    effort: Effort,
+    options: impl Into<Options>,
     ids: &[impl AsRef<str>],
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<Record> {
@@ -295,8 +351,9 @@ pub fn run(
     let chosen: Vec<_> = EXPERIMENTS.iter().filter(|e| wanted.is_empty() || wanted.contains(&e.id)).collect();
     let started = Instant::now();
     let created_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let Options { effort, waiting } = options.into();
     let sampler = Sampler::new(gpu, effort)?;
-    let bench = Bench::new(gpu, &sampler, effort);
+    let bench = Bench { waiting, ..Bench::new(gpu, &sampler, effort) };
     let mut records = Vec::new();
     for (done, experiment) in chosen.iter().enumerate() {
         progress(Progress::Started { experiment, done, total: chosen.len() });
