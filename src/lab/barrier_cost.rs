@@ -115,8 +115,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let mut pairs = Vec::new();
     for kernels in &kernels {
         for (groups, ways) in grids(kernels) {
-            for way in 0..ways {
-                let name = format!("workgroups of {}, {groups} of them, {}", kernels.workgroup, WAYS[way].1);
+            for (way, (_, what)) in WAYS.iter().enumerate().take(ways) {
+                let name = format!("workgroups of {}, {groups} of them, {what}", kernels.workgroup);
                 pairs.push(Pair::new(name, TRIPS, |trips| kernels.launch(bench, &results, way, groups, trips))?);
             }
         }

@@ -475,9 +475,9 @@ mod tests {
     #[test]
     fn the_last_wave_is_paid_in_full() {
         // Rounds played by hand: as long as groups are left, a wave of them goes.
-        for wave in [1, 3, 132] {
+        for wave in [1u32, 3, 132] {
             for groups in 1..=5 * wave {
-                let (mut left, mut rounds) = (groups, 0);
+                let (mut left, mut rounds) = (groups, 0u32);
                 while left > 0 {
                     left = left.saturating_sub(wave);
                     rounds += 1;
