@@ -20,34 +20,44 @@
 //! run-time checks, which cost up to three times the arithmetic: their indices are in range by construction. Each
 //! result is compared with one computed on the host, at the trip counts that are timed, before anything is timed.
 
+mod access_stride;
 mod aligned;
 mod barrier_cost;
 mod barrier_uniformity;
+mod coarsening;
 mod cross_read;
 mod dependency_counters;
+mod dimensions;
 mod dispatch_boundary;
 mod grid;
 mod grid_barrier;
+mod grid_fill;
+mod grid_stride;
 mod guard;
 mod k_way;
 mod kernel;
 mod lane_map;
 mod lanes_against_vectors;
 mod latency_hiding;
+mod memory;
 mod memory_ladder;
 pub mod model;
 mod occupancy;
 mod oracle;
 mod order;
 mod outcome;
+mod partial_workgroup;
 mod persistent;
+mod picture;
 mod predication;
 mod random_half;
 mod reconvergence;
+mod register_tile;
 mod remedy;
 mod residency;
 mod sort_by_category;
 mod stencil;
+mod tile_shape;
 mod timing;
 mod tiny_workgroups;
 mod trip_count;
@@ -56,6 +66,7 @@ mod two_way;
 mod uniform;
 mod wave_quantisation;
 mod width;
+mod workgroup_sweep;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -99,6 +110,16 @@ const EXPERIMENTS: &[Experiment] = &[
     sort_by_category::EXPERIMENT,
     reconvergence::EXPERIMENT,
     barrier_uniformity::EXPERIMENT,
+    partial_workgroup::EXPERIMENT,
+    workgroup_sweep::EXPERIMENT,
+    residency::EXPERIMENT,
+    grid_stride::EXPERIMENT,
+    access_stride::EXPERIMENT,
+    grid_fill::EXPERIMENT,
+    tile_shape::EXPERIMENT,
+    dimensions::EXPERIMENT,
+    coarsening::EXPERIMENT,
+    register_tile::EXPERIMENT,
     dispatch_boundary::EXPERIMENT,
     order::EXPERIMENT,
     cross_read::EXPERIMENT,

@@ -20,6 +20,8 @@
 //! | count | exact | exact | nothing is uncertain in a count |
 //! | time ratio, [`TIME`] | 5 % | 15 % | on the H200 slopes lay within 1 % of the model and plain ratios 1 to 2.5 % below it (the pass around them); lavapipe lay 1 to 11 % off, with its worker threads sharing cores with other programs. Either leaves a factor of 2 far outside |
 //! | 'costs nothing', [`FREE`] | 3 % | 15 % | the H200 lay within 0.4 %; lavapipe within 4 %, and 7 to 11 % above a kernel without any branch, which needs no mask. Anything that does cost shows as 25 % or more |
+//! | memory, [`MEMORY`] | 25 % | 30 % | caches keep part of what the model counts and rows of memory are opened at a cost of their own: the H200 lay 7 to 20 % below the count of sectors where it followed it at all, and a factor of 2 above where it did not |
+//! | latency, [`LATENCY`] | 20 % | 30 % | loads take longer the more of them are under way: on the H200 twice the resident subgroups gave 1.81 times the throughput |
 //! | uneven work, [`DATA`] | 10 % | 20 % | subgroups of unequal length leave some idle at the end (1 to 8 % on the H200, 5 to 10 % on lavapipe), and a gather adds memory traffic to the arithmetic |
 
 use std::cmp::Reverse;
@@ -49,6 +51,10 @@ pub const TIME: Tolerance = Tolerance { gpu: 0.05, cpu: 0.15 };
 pub const FREE: Tolerance = Tolerance { gpu: 0.03, cpu: 0.15 };
 /// Ratios of times of work that differs from subgroup to subgroup, as random data makes it.
 pub const DATA: Tolerance = Tolerance { gpu: 0.10, cpu: 0.20 };
+/// Ratios of times bound by memory.
+pub const MEMORY: Tolerance = Tolerance { gpu: 0.25, cpu: 0.30 };
+/// Ratios of times bound by latency, predicted from how many subgroups are resident.
+pub const LATENCY: Tolerance = Tolerance { gpu: 0.20, cpu: 0.30 };
 
 /// Instructions that a loop around a branch has of its own, more or less: counting, comparing, the condition's bit.
 pub const LOOP_INSTRUCTIONS: u32 = 10;
@@ -68,6 +74,30 @@ impl Model {
     /// Lanes of the last subgroup: what remains.
     pub fn last_lanes(&self, invocations: u32) -> u32 {
         invocations - (self.subgroups(invocations) - 1) * self.lanes
+    }
+
+    /// The share of lanes at work where every workgroup has so many invocations: its last subgroup is issued as a whole
+    /// however few lanes it has.
+    pub fn filled_lanes(&self, invocations: u32) -> f64 {
+        f64::from(invocations) / f64::from(self.lanes * self.subgroups(invocations))
+    }
+
+    /// How many workgroups of so many invocations and bytes of workgroup memory one multiprocessor holds: as many as
+    /// all of its limits allow. Registers are not among them: the kernels that this is compared with need few.
+    pub fn resident_groups(&self, capacity: Capacity, invocations: u32, workgroup_bytes: u32) -> u32 {
+        let by_subgroups = capacity.subgroups / self.subgroups(invocations);
+        let by_memory = match (capacity.workgroup_bytes, workgroup_bytes) {
+            (None, _) | (_, 0) => u32::MAX,
+            (Some(all), each) => all / each,
+        };
+        capacity.groups.min(by_subgroups).min(by_memory)
+    }
+
+    /// For how long a workgroup of so many invocations holds its places, over the time of a long subgroup, where each
+    /// subgroup is long with chance `share` and otherwise takes `short` of a long one's time: until the last is done.
+    pub fn held_places(&self, invocations: u32, share: f64, short: f64) -> f64 {
+        let none_long = (1.0 - share).powf(f64::from(self.subgroups(invocations)));
+        none_long * short + (1.0 - none_long)
     }
 
     /// Where a driver puts an invocation that cuts a workgroup row by row along x instead of by linear index: the
@@ -180,7 +210,8 @@ impl Model {
     /// Time of fixed shares of these items over that of a queue, if each worker had a pace of its own: stretches, or every
     /// n-th item. An upper bound where workers share a multiprocessor, since those that are left have it for themselves.
     pub fn share_over_queue(&self, lengths: &[u32], workers: u32, stretches: bool) -> f64 {
-        shares_end(lengths, workers, stretches) as f64 / queue_ends(lengths, workers).max(1) as f64
+        let tasks: Vec<_> = lengths.iter().map(|length| f64::from(*length)).collect();
+        shares_end(lengths, workers, stretches) as f64 / makespan(&tasks, workers as usize).max(1.0)
     }
 
     /// A loss of fixed shares: from [`FIXED_SHARE_LOSES`] to this bound.
@@ -194,6 +225,40 @@ impl Model {
         let limit = self.around(self.compaction_gain(share), DATA);
         Prediction { low: 1.0, ..limit }
     }
+}
+
+/// What one multiprocessor has room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Workgroups, however small.
+    pub groups: u32,
+    /// Subgroups of all its workgroups.
+    pub subgroups: u32,
+    /// Bytes of workgroup memory of all its workgroups; none where memory was never what ran out.
+    pub workgroup_bytes: Option<u32>,
+}
+
+/// Bytes of a sector: what memory moves at least.
+pub const SECTOR_BYTES: u32 = 32;
+/// Bytes of a line: what the tags of a cache tell apart.
+pub const LINE_BYTES: u32 = 128;
+
+/// How many sectors one access of a subgroup touches, from the byte addresses of its lanes (words, so that none
+/// straddles two).
+pub fn sectors(addresses: impl IntoIterator<Item = u32>) -> u32 {
+    blocks(addresses, SECTOR_BYTES)
+}
+
+/// How many lines one access of a subgroup touches.
+pub fn lines(addresses: impl IntoIterator<Item = u32>) -> u32 {
+    blocks(addresses, LINE_BYTES)
+}
+
+fn blocks(addresses: impl IntoIterator<Item = u32>, bytes: u32) -> u32 {
+    let mut blocks: Vec<_> = addresses.into_iter().map(|address| address / bytes).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks.len() as u32
 }
 
 /// A value that admits no doubt, such as a count.
@@ -210,15 +275,17 @@ pub fn wave_efficiency(groups: u32, wave: u32) -> f64 {
 /// From this ratio on, a fixed share of skewed work is said to lose against a queue.
 pub const FIXED_SHARE_LOSES: f64 = 1.05;
 
-/// When the last of `workers` ends, each of which takes the next item of a queue whenever it has done one.
-fn queue_ends(lengths: &[u32], workers: u32) -> u64 {
-    let mut free: BinaryHeap<_> = (0..workers.max(1)).map(|_| Reverse(0u64)).collect();
-    let mut last = 0;
-    for length in lengths {
-        let Reverse(from) = free.pop().unwrap_or_default();
-        let end = from + u64::from(*length);
+/// When the last of these tasks ends, where each of `places` takes the next task in order as soon as it is free: how a
+/// device that schedules in order deals workgroups out.
+pub fn makespan(tasks: &[f64], places: usize) -> f64 {
+    // Times are positive, and the bits of positive floats are in the order of their values.
+    let mut free_at: BinaryHeap<Reverse<u64>> = (0..places.max(1)).map(|_| Reverse(0.0f64.to_bits())).collect();
+    let mut last = 0.0f64;
+    for task in tasks {
+        let Some(Reverse(free)) = free_at.pop() else { break };
+        let end = f64::from_bits(free) + task.max(0.0);
         last = last.max(end);
-        free.push(Reverse(end));
+        free_at.push(Reverse(end.to_bits()));
     }
     last
 }
@@ -444,6 +511,96 @@ mod tests {
     }
 
     #[test]
+    fn a_partly_filled_subgroup_is_issued_as_a_whole() {
+        for lanes in [4, 8, 32] {
+            for invocations in 1..=200u32 {
+                // Subgroups that hold any of the invocations, counted one by one.
+                let mut issued: Vec<_> = (0..invocations).map(|index| index / lanes).collect();
+                issued.dedup();
+                let counted = f64::from(invocations) / (issued.len() as f64 * f64::from(lanes));
+                assert_close(gpu(lanes).filled_lanes(invocations), counted, "filled");
+            }
+        }
+        assert_eq!(gpu(32).filled_lanes(100), 100.0 / 128.0);
+    }
+
+    #[test]
+    fn residency_is_what_an_h200_showed() {
+        // Read off a trial, which found them by steps in the time: 32 workgroups, 64 subgroups and 48 KiB at most.
+        let capacity = Capacity { groups: 32, subgroups: 64, workgroup_bytes: Some(48 << 10) };
+        for (invocations, groups) in [
+            (32, 32),
+            (64, 32),
+            (96, 21),
+            (128, 16),
+            (192, 10),
+            (256, 8),
+            (320, 6),
+            (384, 5),
+            (512, 4),
+            (768, 2),
+            (1024, 2),
+        ] {
+            assert_eq!(gpu(32).resident_groups(capacity, invocations, 0), groups, "{invocations}");
+        }
+        for (bytes, groups) in
+            [(2 << 10, 24), (3 << 10, 16), (9728, 5), (12 << 10, 4), (24 << 10, 2), (32 << 10, 1), (48 << 10, 1)]
+        {
+            assert_eq!(gpu(32).resident_groups(capacity, 64, bytes), groups, "{bytes}");
+        }
+        let unlimited = Capacity { workgroup_bytes: None, ..capacity };
+        assert_eq!(gpu(32).resident_groups(unlimited, 64, 48 << 10), 32);
+    }
+
+    #[test]
+    fn sectors_are_counted_by_marking_them() {
+        for stride in [1u32, 2, 3, 4, 8, 16, 32, 100] {
+            for (bytes, counted) in [
+                (SECTOR_BYTES, sectors((0..32).map(|lane| lane * stride * 4))),
+                (LINE_BYTES, lines((0..32).map(|lane| lane * stride * 4))),
+            ] {
+                let mut touched = vec![false; 4096];
+                (0..32).for_each(|lane| touched[(lane * stride * 4 / bytes) as usize] = true);
+                assert_eq!(counted as usize, touched.iter().filter(|touched| **touched).count(), "{stride}");
+            }
+        }
+        assert_eq!((sectors((0..32).map(|lane| lane * 4)), lines((0..32).map(|lane| lane * 4))), (4, 1));
+        assert_eq!(sectors([0, 0, 4, 28]), 1);
+    }
+
+    #[test]
+    fn tasks_go_to_the_first_free_place() {
+        for (tasks, places, end) in [
+            (vec![], 3, 0.0),
+            (vec![5.0], 3, 5.0),
+            (vec![1.0; 6], 3, 2.0),
+            (vec![1.0; 7], 3, 3.0),
+            // 4 and 1 start; 1 frees its place for 2 and then 3.
+            (vec![4.0, 1.0, 2.0, 3.0], 2, 6.0),
+            (vec![1.0, 2.0, 3.0], 1, 6.0),
+        ] {
+            // Independently: the place that is free first, looked for among all.
+            let mut free = vec![0.0f64; places];
+            for task in &tasks {
+                let first = (0..places).min_by(|a, b| free[*a].total_cmp(&free[*b])).unwrap_or(0);
+                free[first] += task;
+            }
+            assert_eq!(makespan(&tasks, places), free.iter().copied().fold(0.0, f64::max), "{tasks:?}");
+            assert_eq!(makespan(&tasks, places), end, "{tasks:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_held_until_the_longest_subgroup_is_done() {
+        // Of every way in which 1 to 6 subgroups can be long (one choice in four) or short (a tenth of it).
+        for subgroups in 1..=6 {
+            let longest = |acts: Vec<u32>| if acts.contains(&0) { 1.0 } else { 0.1 };
+            let counted = mean(every_choice(subgroups, 4).map(longest));
+            assert_close(gpu(8).held_places(8 * subgroups, 0.25, 0.1), counted, "held");
+        }
+    }
+
+    #[test]
     fn rows_are_cut_along_x() {
         // 5 x 2 at 4 lanes: each row makes a subgroup of 4 and one of 1.
         let places: Vec<_> = (0..10).map(|index| gpu(4).row_by_row([5, 2, 1], index)).collect();
@@ -510,7 +667,8 @@ mod tests {
         for (lengths, workers) in
             [(vec![1; 7], 3), (vec![3, 1, 4, 1, 5, 9, 2, 6], 3), (vec![9, 1, 1, 1], 2), (vec![2], 5)]
         {
-            assert_eq!(queue_ends(&lengths, workers), played(&lengths, workers as usize), "{lengths:?}");
+            let tasks: Vec<_> = lengths.iter().copied().map(f64::from).collect();
+            assert_eq!(makespan(&tasks, workers), played(&lengths, workers) as f64, "{lengths:?}");
         }
         assert_eq!(shares_end(&[1, 2, 3, 4, 5], 2, false), 1 + 3 + 5);
         assert_eq!(shares_end(&[1, 2, 3, 4, 5], 2, true), 4 + 5);
@@ -549,7 +707,7 @@ mod tests {
     #[test]
     fn bands_are_wider_on_a_cpu_driver() {
         let (gpu, cpu) = (Model { lanes: 8, cpu: false }, Model { lanes: 8, cpu: true });
-        for tolerance in [TIME, FREE, DATA] {
+        for tolerance in [TIME, FREE, DATA, MEMORY, LATENCY] {
             let (narrow, wide) = (gpu.around(2.0, tolerance), cpu.around(2.0, tolerance));
             assert!(wide.low < narrow.low && narrow.high < wide.high);
             // A cost of one whole arm can never pass as none.

@@ -94,6 +94,18 @@ impl Row {
         row
     }
 
+    /// The times of one case as the bytes that it moves a nanosecond.
+    pub(super) fn bytes_moved(cell: impl Into<String>, samples: &Samples, bytes: f64) -> Self {
+        let rates = samples.ns.iter().map(|ns| bytes / ns).collect();
+        Self::unjudged(cell.into(), "throughput", Unit::GbPerS, rates, samples.clock.name())
+    }
+
+    /// The times of one case as the operations that all its lanes together do a nanosecond.
+    pub(super) fn operations(cell: impl Into<String>, samples: &Samples, operations: f64) -> Self {
+        let rates = samples.ns.iter().map(|ns| operations / ns).collect();
+        Self::unjudged(cell.into(), "throughput", Unit::GopsPerS, rates, samples.clock.name())
+    }
+
     /// A count, or a share of counts.
     pub(super) fn count(cell: impl Into<String>, quantity: &str, unit: Unit, value: impl Into<f64>) -> Self {
         let row = Self::unjudged(cell.into(), quantity, unit, vec![value.into()], "none");

@@ -90,7 +90,7 @@ impl Kernels {
         let (groups, rows) = (image.width / TILE[0], image.height / TILE[1]);
         let launch = |pipeline: &wgpu::ComputePipeline, name: &str| -> Result<(String, Launch)> {
             let buffers = [(0, &image.results), (1, &params), (2, &image.buffer)];
-            let launch = bench.launch(pipeline, &buffers, groups).in_rows(groups, rows);
+            let launch = bench.launch_grid(pipeline, &buffers, [groups, rows, 1]);
             let name = format!("radius {}, {name}", self.radius);
             bench.verify(
                 &name,

@@ -34,7 +34,7 @@ fn launch(
     trips: u32,
 ) -> Result<Launch> {
     let params = bench.params(&[trips])?;
-    let launch = bench.launch(pipeline, &[(0, results), (1, &params)], groups).in_rows(groups, rows);
+    let launch = bench.launch_grid(pipeline, &[(0, results), (1, &params)], [groups, rows, 1]);
     bench.verify("tiny", results, |pass| launch.record(pass), |index| arm_a(index, trips))?;
     Ok(launch)
 }
