@@ -164,18 +164,20 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     });
     let pays = radii.iter().zip(&gains).find(|(_, row)| row.verdict == Some(Verdict::Holds)).map(|(radius, _)| *radius);
     let bytes = f64::from(image.pitch * image.rows + image.width * image.height) * 4.0;
+    let loads = f64::from(image.width * image.height) * 4.0 * f64::from((2 * radii[0] + 1).pow(2));
     let finding = format!(
-        "The tile gains {}. {} At radius {} direct reads move {:.0} GB/s of image and result and touch each pixel {} times, far \
-         more than memory could deliver: the first cache does the tile's work, without its barrier and its extra \
-         instructions.",
+        "The tile gains {}. {} At radius {} direct reads load {:.0} GB/s, {} pixels for each result, though image and result \
+         are only {:.0} MB: what memory does not deliver at such a rate the first cache does, which is the tile's work without \
+         its barrier and its extra instructions.",
         each.collect::<Vec<_>>().join(", "),
         match pays {
             Some(radius) => format!("It pays from radius {radius} on."),
             None => "It pays at no radius that was tried.".into(),
         },
         radii[0],
-        bytes / direct.median(),
+        loads / direct.median(),
         (2 * radii[0] + 1).pow(2),
+        bytes / 1e6,
     );
     let point = |radius: &u32, value: f64| [f64::from(*radius), value];
     let plot = line_plot(
