@@ -199,6 +199,13 @@ impl Launch {
     }
 }
 
+/// Records these dispatches one after the other.
+pub(super) fn record_all(launches: &[Launch], pass: &mut wgpu::ComputePass<'_>) {
+    for launch in launches {
+        launch.record(pass);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -61,6 +61,9 @@ pub const LATENCY: Tolerance = Tolerance { gpu: 0.20, cpu: 0.30 };
 /// Ratios that should be at most 1, because one thing is no slower than another.
 pub const NO_SLOWER: Tolerance = Tolerance { gpu: 0.05, cpu: 0.15 };
 
+/// Instructions that a loop around a branch has of its own, more or less: counting, comparing, the condition's bit.
+pub const LOOP_INSTRUCTIONS: u32 = 10;
+
 impl Model {
     /// This value, with a band of this tolerance on either side.
     pub fn around(&self, value: f64, tolerance: Tolerance) -> Prediction {
@@ -224,6 +227,36 @@ impl Model {
         (1.0 - (1.0 - share).powf(f64::from(self.lanes))) / share
     }
 
+    /// Time of both arms of a branch over the time of one, at so many instructions an arm in a loop that has some
+    /// [`LOOP_INSTRUCTIONS`] of its own: near 1 for short arms, near 2 for long ones. The band runs from three times as
+    /// many of its own to none.
+    pub fn both_arms(&self, instructions: u32) -> Prediction {
+        let ratio = |own: u32| f64::from(2 * instructions + own) / f64::from(instructions + own);
+        let (low, high) = (ratio(3 * LOOP_INSTRUCTIONS), ratio(0));
+        Prediction {
+            value: ratio(LOOP_INSTRUCTIONS),
+            low: self.around(low, FREE).low,
+            high: self.around(high, FREE).high,
+        }
+    }
+
+    /// A select over a branch that is too short to branch: no dearer, and at most half of it spared.
+    pub fn select_at_most(&self) -> Prediction {
+        Prediction { low: 0.5, ..self.around(1.0, FREE) }
+    }
+
+    /// Time of fixed shares of these items over that of a queue, if each worker had a pace of its own: stretches, or every
+    /// n-th item. An upper bound where workers share a multiprocessor, since those that are left have it for themselves.
+    pub fn share_over_queue(&self, lengths: &[u32], workers: u32, stretches: bool) -> f64 {
+        let tasks: Vec<_> = lengths.iter().map(|length| f64::from(*length)).collect();
+        shares_end(lengths, workers, stretches) as f64 / makespan(&tasks, workers as usize).max(1.0)
+    }
+
+    /// A loss of fixed shares: from [`FIXED_SHARE_LOSES`] to this bound.
+    pub fn loses_up_to(&self, most: f64) -> Prediction {
+        Prediction { low: FIXED_SHARE_LOSES.min(most), ..self.around(most, DATA) }
+    }
+
     /// The gain of compaction with its pass counted, once the work is expensive: it pays, so above 1, and never more
     /// than on the work alone.
     pub fn compaction_pays(&self, share: f64) -> Prediction {
@@ -272,6 +305,14 @@ pub fn exactly(value: impl Into<f64>) -> Prediction {
     Prediction { value, low: value, high: value }
 }
 
+/// Work of a grid over what the waves that it takes could do: its waves over its waves rounded up.
+pub fn wave_efficiency(groups: u32, wave: u32) -> f64 {
+    f64::from(groups) / f64::from(groups.div_ceil(wave.max(1)).max(1) * wave.max(1))
+}
+
+/// From this ratio on, a fixed share of skewed work is said to lose against a queue.
+pub const FIXED_SHARE_LOSES: f64 = 1.05;
+
 /// When the last of these tasks ends, where each of `places` takes the next task in order as soon as it is free: how a
 /// device that schedules in order deals workgroups out.
 pub fn makespan(tasks: &[f64], places: usize) -> f64 {
@@ -285,6 +326,55 @@ pub fn makespan(tasks: &[f64], places: usize) -> f64 {
         free_at.push(Reverse(end.to_bits()));
     }
     last
+}
+
+/// When the last of `workers` ends, each of which has a stretch of the items, or every n-th.
+fn shares_end(lengths: &[u32], workers: u32, stretches: bool) -> u64 {
+    let workers = workers.max(1) as usize;
+    let share = lengths.len().div_ceil(workers).max(1);
+    let mut ends = vec![0u64; workers];
+    for (item, length) in lengths.iter().enumerate() {
+        ends[if stretches { item / share } else { item % workers }] += u64::from(*length);
+    }
+    ends.into_iter().max().unwrap_or(0)
+}
+
+/// A step down the memory ladder: the rung below is slower, by 15 % at least (two levels of one chip), by a factor of 4
+/// for instance, by 64 at most (registers against memory, as measured by others on several generations of devices).
+pub fn rung() -> Prediction {
+    Prediction { value: 4.0, low: 1.15, high: 64.0 }
+}
+
+/// The cost of a barrier in the largest workgroup over that in a small one with a `factor` of fewer subgroups: more by a
+/// quarter at least, and no more than if every subgroup had to arrive in turn.
+pub fn barrier_growth(factor: f64) -> Prediction {
+    Prediction { value: factor.sqrt().max(1.25), low: 1.25, high: factor.max(1.25) }
+}
+
+/// What a tile in workgroup memory gains over direct reads, at this radius: anything from 5 % to the loads it spares,
+/// each of the square's per pixel against those of the tile with its halo.
+pub fn tile_gain(radius: u32, tile: [u32; 2]) -> Prediction {
+    let square = f64::from((2 * radius + 1).pow(2));
+    let halo = f64::from((tile[0] + 2 * radius) * (tile[1] + 2 * radius)) / f64::from(tile[0] * tile[1]);
+    let value = (square / halo).max(1.05);
+    Prediction { value, low: 1.05, high: value }
+}
+
+/// The time of an exchange, or a barrier of the whole grid, over that of something dearer: spared by a tenth at least.
+pub fn cheaper() -> Prediction {
+    Prediction { value: 0.5, low: 0.01, high: 0.9 }
+}
+
+/// Some of `count`, more likely nearly all: what has no order, or no promise, shows in at least one.
+pub fn some_of(count: u32) -> Prediction {
+    Prediction { value: f64::from(count.saturating_sub(1).max(1)), low: 1.0, high: f64::from(count.max(1)) }
+}
+
+/// Nanoseconds that a dispatch waits for the one before it: 1.3 to 5 us, as measured by others on one vendor (the
+/// stream of dependent kernels of NVIDIA's devices since Volta). The value is their geometric mean.
+pub fn boundary_ns() -> Prediction {
+    let (low, high) = (1300.0f64, 5000.0f64);
+    Prediction { value: (low * high).sqrt(), low, high }
 }
 
 fn lowest_common_multiple(a: u32, b: u32) -> u32 {
@@ -613,6 +703,81 @@ mod tests {
         }
         assert_eq!(judge(exactly(3u32), 3.0, [3.0; 2]), Verdict::Holds);
         assert_eq!(judge(exactly(3u32), 4.0, [4.0; 2]), Verdict::Differs);
+    }
+
+    #[test]
+    fn the_last_wave_is_paid_in_full() {
+        // Rounds played by hand: as long as groups are left, a wave of them goes.
+        for wave in [1u32, 3, 132] {
+            for groups in 1..=5 * wave {
+                let (mut left, mut rounds) = (groups, 0u32);
+                while left > 0 {
+                    left = left.saturating_sub(wave);
+                    rounds += 1;
+                }
+                assert_close(wave_efficiency(groups, wave), f64::from(groups) / f64::from(rounds * wave), "waves");
+            }
+        }
+        assert_close(wave_efficiency(133, 132), 133.0 / 264.0, "one over");
+    }
+
+    #[test]
+    fn queues_and_shares_end_as_when_played_step_by_step() {
+        // Time passes a unit at a time, and idle workers look for work.
+        let played = |lengths: &[u32], workers: usize| {
+            let (mut busy, mut next, mut time) = (vec![0u32; workers], 0, 0u64);
+            loop {
+                for left in &mut busy {
+                    if *left == 0 && next < lengths.len() {
+                        *left = lengths[next];
+                        next += 1;
+                    }
+                }
+                if busy.iter().all(|left| *left == 0) {
+                    return time;
+                }
+                busy.iter_mut().for_each(|left| *left = left.saturating_sub(1));
+                time += 1;
+            }
+        };
+        for (lengths, workers) in
+            [(vec![1; 7], 3), (vec![3, 1, 4, 1, 5, 9, 2, 6], 3), (vec![9, 1, 1, 1], 2), (vec![2], 5)]
+        {
+            let tasks: Vec<_> = lengths.iter().copied().map(f64::from).collect();
+            assert_eq!(makespan(&tasks, workers), played(&lengths, workers) as f64, "{lengths:?}");
+        }
+        assert_eq!(shares_end(&[1, 2, 3, 4, 5], 2, false), 1 + 3 + 5);
+        assert_eq!(shares_end(&[1, 2, 3, 4, 5], 2, true), 4 + 5);
+        assert_close(gpu(32).share_over_queue(&[1; 8], 4, true), 1.0, "even");
+    }
+
+    #[test]
+    fn bands_of_directions_hold_their_value() {
+        let bands =
+            [rung(), cheaper(), boundary_ns(), barrier_growth(16.0), barrier_growth(1.0), some_of(1), some_of(9)];
+        let tiles = (1..=16).map(|radius| tile_gain(radius, [32, 8]));
+        let losses = [1.0, 1.3, 9.0].map(|most| gpu(32).loses_up_to(most));
+        for band in bands.into_iter().chain(tiles).chain(losses) {
+            assert!(band.low <= band.value && band.value <= band.high, "{band:?}");
+        }
+        // A pixel reads nine words; a tile of 32 x 8 with a halo of one reads 34 x 10 for 256 pixels.
+        assert_close(tile_gain(1, [32, 8]).value, 9.0 * 256.0 / 340.0, "loads");
+    }
+
+    #[test]
+    fn both_arms_count_as_their_instructions() {
+        // Instructions issued in a loop of ten of its own, counted one by one.
+        let issued = |arms: u32, instructions: u32| {
+            f64::from((0..10).chain((0..arms).flat_map(|_| 0..instructions)).count() as u32)
+        };
+        for instructions in [1, 2, 16, 200] {
+            let band = gpu(32).both_arms(instructions);
+            assert_close(band.value, issued(2, instructions) / issued(1, instructions), "both arms");
+            assert!(band.low <= band.value && band.value <= band.high, "{band:?}");
+        }
+        // One arm can never pass as both of two hundred instructions, whatever the band.
+        let cpu = Model { lanes: 8, cpu: true };
+        assert!(cpu.both_arms(200).low > cpu.around(1.0, FREE).high);
     }
 
     #[test]

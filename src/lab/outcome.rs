@@ -78,6 +78,11 @@ impl Row {
         Self::unjudged(cell.into(), "time of one more trip", Unit::Ns, trip.ns.clone(), trip.clock.name())
     }
 
+    /// Nanoseconds of something that the quantity names.
+    pub(super) fn duration(cell: impl Into<String>, quantity: &str, samples: &Samples) -> Self {
+        Self::unjudged(cell.into(), quantity, Unit::Ns, samples.ns.clone(), samples.clock.name())
+    }
+
     /// The times or slopes `a` over `b`, round by round.
     ///
     /// The interval also reaches to the ratio of the least of each: other programs only ever add time, so what the
@@ -135,6 +140,7 @@ impl Row {
         Self::unjudged(cell.into(), quantity, unit, vec![], "none").missing(reason)
     }
 
+    /// The same without a verdict, for this reason.
     pub(super) fn missing(self, reason: &str) -> Self {
         Self { verdict: Some(Verdict::NotMeasurable), note: Some(reason.into()), ..self }
     }
