@@ -161,6 +161,11 @@ impl ElementType {
         text + "}\n"
     }
 
+    /// The directives that a text needs before anything else.
+    pub(crate) fn directives(&self) -> &'static str {
+        if self.features().contains(Scalar::F16.feature()) { "enable f16;\n" } else { "" }
+    }
+
     /// The features that a device needs for it.
     pub(crate) fn features(&self) -> wgpu::Features {
         match self {

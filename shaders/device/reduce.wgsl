@@ -1,8 +1,8 @@
 // Reduce: every workgroup reduces its span and publishes the part; the workgroup that finishes last reduces the parts.
 //
 // Parts and the counter of finished workgroups are atomics. Between a workgroup's part and its count stands a storage
-// barrier, as between the last count and the reading of the parts: on Vulkan and DX12 that barrier orders memory
-// for the whole device. Where it does not (Metal), FINISH_APART is set and the parts are reduced in a dispatch of their
+// barrier, as between the last count and the reading of the parts: on Vulkan that barrier orders memory for the whole
+// device, on DX12 it follows interlocked operations, which meet in memory that all share. Where it does not (Metal), FINISH_APART is set and the parts are reduced in a dispatch of their
 // own. Nobody waits for anybody. The counter is zero again at the end.
 
 @group(0) @binding(4) var<storage, read_write> dev_result: array<In>;

@@ -52,6 +52,7 @@ fn dev_select_write(place: Place) {
       var out = offset + before[r];
       for (var k = 0u; k < PACK; k++) {
         if ((keeps[r] >> k) & 1u) == 1u {
+          // In range whatever the predicate says: what other spans kept is at most their items, as is what this one does.
           dev_kept[out] = rows[r][k];
           out += 1u;
         }

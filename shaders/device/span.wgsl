@@ -2,7 +2,8 @@
 //
 // The input binding is counted in packs of PACK items. Its first and last pack can hold items outside the range: they
 // are not whole, and are read item by item. The packs are shared out in contiguous spans, one a workgroup, each a
-// multiple of TILE_PACKS, so the order of the spans is the order of the items.
+// multiple of TILE_PACKS, so the order of the spans is the order of the items. WORKGROUP is a multiple of every width,
+// so all subgroups are full.
 
 struct DevSpan {
   // The range, in items of the binding.

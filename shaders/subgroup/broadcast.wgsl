@@ -7,5 +7,5 @@ fn sg_broadcast(x: T, lane: u32) -> T {
 
 // The value of the lane `delta` further on, round the lanes that the subgroup has.
 fn sg_rotate(x: T, delta: u32) -> T {
-  return sg_shuffle(x, (sg_lane + delta) % sg_count);
+  return sg_shuffle(x, (sg_lane + delta % sg_count) % sg_count);
 }

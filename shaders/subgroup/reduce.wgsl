@@ -5,7 +5,8 @@
 // left of the upper, so the operator need not commute; lanes that a partly filled subgroup lacks are left out.
 // LANE_STEPS is printed before this text: log2 of the widest subgroup that the device can have.
 
-// Steps that the last `sg_reduce_tree` took.
+// Steps of the last `sg_reduce_tree` that had a lane to reach: log2 of the width. Where the text is made for a range of
+// widths, those beyond reach nobody and change nothing.
 var<private> sg_tree_steps: u32;
 
 fn sg_reduce_tree(x: T) -> T {

@@ -20,7 +20,7 @@ pub use probe::{Probe, ShapeProbe};
 pub use requirements::{Requirements, requirements};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::primitive::Binding;
+use crate::primitive::{Binding, MAX_ELEMENT_BYTES};
 use crate::shader::{Assembled, Checks, trusted};
 
 /// How subgroup operations are carried out.
@@ -432,7 +432,7 @@ impl Gpu {
     /// Stands in for a binding that a call does not touch: one for reading, one for writing.
     pub(crate) fn placeholders(&self) -> Result<&[wgpu::Buffer; 2]> {
         if self.shared.placeholders.get().is_none() {
-            let make = || self.buffer("wavelane placeholder", 256, wgpu::BufferUsages::STORAGE);
+            let make = || self.buffer("wavelane placeholder", MAX_ELEMENT_BYTES.into(), wgpu::BufferUsages::STORAGE);
             let _ = self.shared.placeholders.set([make()?, make()?]);
         }
         Ok(self.shared.placeholders.get().expect("set above"))

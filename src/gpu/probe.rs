@@ -97,7 +97,8 @@ impl Probe {
     /// the count agrees, otherwise the smallest that the crate is written for.
     pub fn min_width(&self) -> u32 {
         let (min, max) = self.reported;
-        if min == max && self.width() == min { min } else { MIN_LANES }
+        let usable = min.is_power_of_two() && (MIN_LANES..=MAX_LANES).contains(&min);
+        if min == max && self.width() == min && usable { min } else { MIN_LANES }
     }
 
     /// Which path follows.
@@ -141,7 +142,7 @@ impl Probe {
                     "subgroup ids, lanes and ballots contradict each other (workgroup of {}, told {} lanes)",
                     shape.workgroup, shape.told_lanes
                 ))
-            } else if !(MIN_LANES..=MAX_LANES).contains(&shape.told_lanes) {
+            } else if !shape.told_lanes.is_power_of_two() || !(MIN_LANES..=MAX_LANES).contains(&shape.told_lanes) {
                 Some(format!(
                     "subgroups of {} lanes are outside the {MIN_LANES} to {MAX_LANES} that the kernels are written for",
                     shape.told_lanes

@@ -124,11 +124,9 @@ impl KernelTarget {
         if self.gpu_count { Binding::Read } else { Binding::Unused }
     }
 
-    pub(crate) fn builder(&self) -> ModuleBuilder {
-        ModuleBuilder::new(
-            Target { path: self.path, lanes: self.lanes, workgroup: self.tuning.workgroup, unroll: self.unroll },
-            "",
-        )
+    fn builder(&self, element: &ElementType) -> ModuleBuilder {
+        let Self { path, lanes, tuning: Tuning { workgroup, .. }, unroll, .. } = *self;
+        ModuleBuilder::new(Target { path, lanes, workgroup, unroll }, element.directives())
     }
 }
 
@@ -238,7 +236,7 @@ impl Held {
 
 /// Starts a device-level module: register type, operator, memory types, parameters.
 pub(crate) fn begin(target: &KernelTarget, held: &Held, operator: Option<&OperatorKind>) -> (ModuleBuilder, Instance) {
-    let mut builder = target.builder();
+    let mut builder = target.builder(&held.memory);
     let instance = held.instance(&mut builder, operator.cloned());
     match operator {
         Some(_) => builder.add(Piece::Operator(instance)),
@@ -260,6 +258,9 @@ pub(crate) fn add_fragments(builder: &mut ModuleBuilder, fragments: impl IntoIte
     }
 }
 
+/// The largest element: what stands in for a binding that is not touched must still hold one.
+pub(crate) const MAX_ELEMENT_BYTES: u32 = 256;
+
 /// Checks that the device has what the element type needs.
 pub(crate) fn check_element<T: Element>(gpu: &Gpu) -> Result<()> {
     crate::shader::user::check_layout(&T::TYPE)?;
@@ -269,6 +270,13 @@ pub(crate) fn check_element<T: Element>(gpu: &Gpu) -> Result<()> {
             ErrorKind::MissingFeature,
             format!("{} needs the device feature {missing:?}", T::TYPE.wgsl()),
         ));
+    }
+    if T::TYPE.bytes() > MAX_ELEMENT_BYTES {
+        return Err(Error::argument(format!(
+            "{} takes {} bytes; the device-level primitives work on elements of at most {MAX_ELEMENT_BYTES}",
+            T::TYPE.wgsl(),
+            T::TYPE.bytes()
+        )));
     }
     if T::TYPE.bytes() % 4 != 0 {
         return Err(Error::argument(format!(
@@ -307,6 +315,21 @@ pub(crate) fn groups(capacity: u32, before: u32, pack: u32, tuning: Tuning) -> u
     tiles.min(deep).clamp(1, tuning.max_groups.into()) as u32
 }
 
+/// Refuses more items than the kernels' 32-bit indices reach: those of the last workgroups' spans go past the items.
+pub(crate) fn check_reach(capacity: u32, pack: u32, tuning: Tuning) -> Result<()> {
+    let tile = u64::from(tuning.workgroup * tuning.rows * pack);
+    let spans = (u64::from(most_groups(capacity, pack, tuning)) + 1) * tile;
+    // A binding begins less than 256 elements before the range.
+    let reach = 256 + u64::from(capacity) + spans;
+    if reach > u64::from(u32::MAX) {
+        return Err(Error::new(
+            ErrorKind::LimitTooSmall,
+            format!("{capacity} items are too many for one call: its indices would reach {reach}, past 2^32 - 1"),
+        ));
+    }
+    Ok(())
+}
+
 /// The most workgroups that a call with this capacity takes, wherever it begins.
 pub(crate) fn most_groups(capacity: u32, pack: u32, tuning: Tuning) -> u32 {
     groups(capacity, pack - 1, pack, tuning)
@@ -315,6 +338,14 @@ pub(crate) fn most_groups(capacity: u32, pack: u32, tuning: Tuning) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn indices_stay_below_two_to_the_32() {
+        let tuning = Tuning::new(256, 16, 4096).deepened(256, 4);
+        assert!(check_reach(1 << 31, 4, tuning).is_ok());
+        assert!(check_reach(u32::MAX - (1 << 20), 1, tuning).is_err());
+        assert!(check_reach(u32::MAX, 4, Tuning::new(128, 1, 1)).is_err());
+    }
 
     #[test]
     fn workgroups_follow_the_tiles() {

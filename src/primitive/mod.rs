@@ -17,7 +17,7 @@ pub use reduce::Reduce;
 pub use scan::Scan;
 pub use select::{DispatchArgs, Predicate, Select};
 
-pub(crate) use kernel::{Binding, Held, KernelTarget, lanes};
+pub(crate) use kernel::{Binding, Held, KernelTarget, MAX_ELEMENT_BYTES, lanes};
 #[cfg(test)]
 pub(crate) use prepared::Params;
 pub(crate) use reduce::text as reduce_text;

@@ -1,7 +1,7 @@
 //! A prepared call, and what is checked before there is one.
 
 use super::kernel::Binding;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::gpu::Gpu;
 
 /// How many items a prepared call works on.
@@ -99,7 +99,7 @@ impl Workspace {
     /// A workspace of this size (a plan's `workspace_bytes`, or the largest of several).
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`], [`ErrorKind::LimitTooSmall`].
+    /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory), [`LimitTooSmall`](crate::ErrorKind::LimitTooSmall).
     pub fn new(gpu: &Gpu, bytes: u64) -> Result<Self> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
         // wgpu zeroes a buffer before its first use.
@@ -138,6 +138,8 @@ pub(crate) struct Range<'a> {
     pub(crate) buffer: &'a wgpu::Buffer,
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
+    /// Byte of the buffer at which the range begins; it ends with the binding.
+    begin: u64,
     /// Index of the first element in the binding.
     pub(crate) start: u32,
 }
@@ -203,7 +205,7 @@ impl<'a> Range<'a> {
                 buffer.size()
             )));
         }
-        Ok(Self { buffer, offset, bytes, start })
+        Ok(Self { buffer, offset, bytes, begin: slice.offset(), start })
     }
 
     /// The binding of whole units of `bytes` each (items, or packs of them). Where the range does not hold one, `other`
@@ -217,20 +219,32 @@ impl<'a> Range<'a> {
     }
 
     fn overlaps(&self, other: &Self) -> bool {
-        self.buffer == other.buffer
+        let end = |range: &Self| range.offset + range.bytes;
+        self.buffer == other.buffer && self.begin.max(other.begin) < end(self).min(end(other))
     }
 }
 
-/// Refuses a buffer that a call would both read and write.
+/// Refuses a buffer that a call would both read and write, and ranges that it would write twice.
 pub(crate) fn check_roles(read: &[(&str, &Range<'_>)], written: &[(&str, &Range<'_>)]) -> Result<()> {
     for (reads, r) in read {
         for (writes, w) in written {
-            if r.overlaps(w) {
+            if r.buffer == w.buffer {
                 return Err(Error::argument(format!(
                     "one buffer is both the {reads} and the {writes}: wgpu refuses to read and write one buffer in a \
                      dispatch, even at disjoint ranges; use two buffers, or a plan that works in place where there is one"
                 )));
             }
+        }
+    }
+    for (i, (one, a)) in written.iter().enumerate() {
+        if let Some((other, b)) = written[i + 1..].iter().find(|(_, b)| a.overlaps(b)) {
+            return Err(Error::argument(format!(
+                "the {one} (bytes {} to {}) and the {other} (bytes {} to {}) overlap in one buffer",
+                a.begin,
+                a.offset + a.bytes,
+                b.begin,
+                b.offset + b.bytes
+            )));
         }
     }
     Ok(())
@@ -310,17 +324,4 @@ pub(crate) fn bind(
         layout: &pipeline.get_bind_group_layout(0),
         entries: &entries,
     })
-}
-
-/// Refuses more items than the kernels' 32-bit indices reach.
-pub(crate) fn check_items(items: u32) -> Result<()> {
-    // Room for the items of a last tile and of a misaligned start.
-    const MOST: u32 = u32::MAX - (1 << 20);
-    if items > MOST {
-        return Err(Error::new(
-            ErrorKind::LimitTooSmall,
-            format!("{items} items are more than the {MOST} of one call"),
-        ));
-    }
-    Ok(())
 }

@@ -135,7 +135,7 @@ impl<T: Element> Reduce<T> {
     ) -> Result<Prepared> {
         let gpu = &self.gpu;
         let capacity = count.capacity();
-        prepared::check_items(capacity)?;
+        kernel::check_reach(capacity, self.held.pack, self.tuning)?;
         let bytes = T::TYPE.bytes();
         let input = Range::new(gpu, "input", input, bytes, capacity)?;
         let output = Range::new(gpu, "output", output, bytes, 1)?;

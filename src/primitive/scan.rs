@@ -189,7 +189,7 @@ impl<T: Element> Scan<T> {
         if self.kind.in_place {
             return Err(Error::argument("this plan works in place; prepare it with prepare_in_place"));
         }
-        prepared::check_items(count.capacity())?;
+        kernel::check_reach(count.capacity(), self.packs.pack, self.tuning)?;
         let input = Range::new(&self.gpu, "input", input, T::TYPE.bytes(), count.capacity())?;
         self.prepare_ranges(Some(input), output, count, workspace)
     }
@@ -215,7 +215,7 @@ impl<T: Element> Scan<T> {
     ) -> Result<Prepared> {
         let gpu = &self.gpu;
         let capacity = count.capacity();
-        prepared::check_items(capacity)?;
+        kernel::check_reach(capacity, self.packs.pack, self.tuning)?;
         let bytes = T::TYPE.bytes();
         let output = Range::new(gpu, "output", output, bytes, capacity)?;
         let in_start = input.map_or(output.start, |input| input.start);

@@ -177,7 +177,7 @@ impl<T: Element> Select<T> {
     ) -> Result<Prepared> {
         let gpu = &self.gpu;
         let capacity = count.capacity();
-        prepared::check_items(capacity)?;
+        kernel::check_reach(capacity, self.held.pack, self.tuning)?;
         let bytes = T::TYPE.bytes();
         let input = Range::new(gpu, "input", input, bytes, capacity)?;
         let kept = Range::new(gpu, "output of kept items", kept, bytes, capacity)?;

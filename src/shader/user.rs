@@ -76,6 +76,11 @@ fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &
     if !module.overrides.is_empty() {
         return Err(Error::shader(format!("{file}: overrides have no place here; write the value, or a const")));
     }
+    if let Some(what) = module.functions.iter().find_map(|(_, f)| meeting(&f.body)) {
+        return Err(Error::shader(format!(
+            "{file}: {what} have no place here: the kernels call this text from some invocations only"
+        )));
+    }
     // The calls that the kernel will make: wrong types show here.
     if let Err(error) = assembled(text, file, element, calls).validate() {
         let signatures: Vec<_> = expected.iter().map(|(_, signature)| signature.as_str()).collect();
@@ -85,7 +90,8 @@ fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &
         ElementType::Struct(Struct { name, .. }) => Some(name),
         ElementType::Vector(_) => None,
     };
-    let names: Vec<String> = declared_names(&module).filter(|name| Some(name.as_str()) != own).collect();
+    let names: Vec<String> =
+        declared_names(&module).chain(aliases(text)).filter(|name| Some(name.as_str()) != own).collect();
     if let Some(name) = names.iter().chain(own.map(String::from).as_ref()).find(|name| is_reserved(name)) {
         return Err(Error::shader(format!("{file}: the name '{name}' is used by the kernels; choose another")));
     }
@@ -95,6 +101,7 @@ fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &
 
 fn assembled(text: &str, file: &str, element: &ElementType, calls: &str) -> Assembled {
     let mut assembler = Assembler::new(false);
+    assembler.printed(element.directives());
     assembler.printed(&element.declaration());
     assembler.fragment(&Fragment { file: file.into(), text: text.into() }, &Renames::default());
     assembler.fragment(&printed(calls.into()), &Renames::default());
@@ -107,6 +114,36 @@ fn declared_names(module: &naga::Module) -> impl Iterator<Item = String> {
     let globals = module.global_variables.iter().filter_map(|(_, g)| g.name.clone());
     let types = module.types.iter().filter_map(|(_, t)| t.name.clone());
     functions.chain(constants).chain(globals).chain(types)
+}
+
+/// Names of aliases, which naga resolves and forgets.
+fn aliases(text: &str) -> impl Iterator<Item = String> {
+    let code: String =
+        text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
+    let words: Vec<String> = code
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+        .map(String::from)
+        .collect();
+    let names: Vec<String> = words.windows(2).filter(|pair| pair[0] == "alias").map(|pair| pair[1].clone()).collect();
+    names.into_iter()
+}
+
+/// What a block holds that all invocations, or all lanes of a subgroup, must come to together.
+fn meeting(block: &naga::Block) -> Option<&'static str> {
+    block.iter().find_map(|statement| match statement {
+        naga::Statement::ControlBarrier(_)
+        | naga::Statement::MemoryBarrier(_)
+        | naga::Statement::WorkGroupUniformLoad { .. } => Some("barriers"),
+        naga::Statement::SubgroupBallot { .. }
+        | naga::Statement::SubgroupGather { .. }
+        | naga::Statement::SubgroupCollectiveOperation { .. } => Some("subgroup operations"),
+        naga::Statement::Block(block) => meeting(block),
+        naga::Statement::If { accept, reject, .. } => meeting(accept).or_else(|| meeting(reject)),
+        naga::Statement::Switch { cases, .. } => cases.iter().find_map(|case| meeting(&case.body)),
+        naga::Statement::Loop { body, continuing, .. } => meeting(body).or_else(|| meeting(continuing)),
+        _ => None,
+    })
 }
 
 /// Names that the kernels declare, and names of WGSL that they use and that a declaration would hide.
@@ -172,12 +209,24 @@ fn needs_checks(module: &naga::Module, info: &naga::valid::ModuleInfo) -> bool {
                     ..
                 } => {
                     let ty = info[handle][right].ty.inner_with(&module.types);
-                    ty.scalar_kind() != Some(naga::ScalarKind::Float)
+                    ty.scalar_kind() != Some(naga::ScalarKind::Float) && !divides_safely(function, right)
                 }
                 _ => false,
             });
             loops || accesses
         })
+}
+
+/// Whether a divisor is a literal by which every integer can be divided: neither 0 nor -1.
+fn divides_safely(function: &naga::Function, divisor: naga::Handle<naga::Expression>) -> bool {
+    use naga::Literal::{I32, I64, U32, U64};
+    match function.expressions[divisor] {
+        naga::Expression::Literal(U32(x)) => x != 0,
+        naga::Expression::Literal(U64(x)) => x != 0,
+        naga::Expression::Literal(I32(x)) => x > 0,
+        naga::Expression::Literal(I64(x)) => x > 0,
+        _ => false,
+    }
 }
 
 fn has_loop(block: &naga::Block) -> bool {
@@ -247,6 +296,12 @@ mod tests {
         refused(&format!("{GOOD}\n@compute @workgroup_size(1) fn main() {{}}"), "entry points");
         refused(&format!("{GOOD}\noverride o: f32 = 1.0;"), "overrides");
         refused(&format!("{GOOD}\nfn sg_lane() {{}}"), "'sg_lane'");
+        refused(&format!("{GOOD}\nalias Pack = f32;"), "'Pack'");
+        refused(&format!("{GOOD}\nfn meet() {{ workgroupBarrier(); }}"), "barriers have no place");
+        refused(
+            &format!("{GOOD}\nfn sum(x: f32) -> f32 {{ if x > 0.0 {{ return subgroupAdd(x); }} return x; }}"),
+            "subgroup operations",
+        );
         refused(&format!("{GOOD}\nfn select() {{}}"), "'select'");
         refused(
             "fn identity() -> f32 { return dev_params; } fn combine(a: f32, b: f32) -> f32 { return a; }",
@@ -274,13 +329,18 @@ mod tests {
     #[test]
     fn predicates() {
         assert!(check_predicate("x > 10u", &u32::TYPE).is_ok());
-        assert!(check_predicate("x > 0.5 && i % 2u == 0u", &f32::TYPE).is_ok());
+        let every_other = check_predicate("x > 0.5 && i % 2u == 0u", &f32::TYPE).expect("valid");
+        assert!(!every_other.needs_checks, "2 divides every number");
+        assert!(check_predicate("x / i == 0u", &u32::TYPE).expect("valid").needs_checks);
         for bad in ["x > ", "y", "true; } fn f() { return", "x", "x // no"] {
-            assert!(
-                check_predicate(bad, &[0f32; 2].as_slice().first().map_or(u32::TYPE, |_| <[f32; 2]>::TYPE)).is_err(),
-                "{bad}"
-            );
+            assert!(check_predicate(bad, &<[f32; 2]>::TYPE).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn operators_of_16_bit_floats_are_read() {
+        let text = "fn identity() -> f16 { return 0.0h; } fn combine(a: f16, b: f16) -> f16 { return a + b; }";
+        check_operator(text, &crate::element::F16::TYPE).expect("valid where the device has the type");
     }
 
     #[test]
