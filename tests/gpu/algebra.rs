@@ -63,6 +63,9 @@ pub struct Bounds {
 wavelane::element!(Bounds { low: [f32; 2], high: [f32; 2] });
 impl Item for Bounds {}
 
+/// Sequences repeat after so many items, a prime: making millions takes long without optimisation.
+const PERIOD: usize = 65_521;
+
 /// An operator on both sides.
 pub struct Algebra<T: Item> {
     pub name: String,
@@ -76,7 +79,11 @@ impl<T: Item> Algebra<T> {
     /// The first items of this algebra's sequence: the same ones on every call.
     pub fn items(&self, count: usize) -> Vec<T> {
         let mut rng = Rng::new(self.name.bytes().map(u64::from).sum());
-        (0..count).map(|i| (self.sample)(&mut rng, i)).collect()
+        let mut items: Vec<T> = (0..count.min(PERIOD)).map(|i| (self.sample)(&mut rng, i)).collect();
+        while items.len() < count {
+            items.extend_from_within(..PERIOD.min(count - items.len()));
+        }
+        items
     }
 
     fn wgsl(name: &str, text: &str, identity: T, combine: fn(T, T) -> T, sample: fn(&mut Rng, usize) -> T) -> Self {

@@ -39,6 +39,16 @@ impl Table {
         self.push(name, Paths::Main, wgpu::Features::empty(), run);
     }
 
+    pub fn add_full(&mut self, name: impl Into<String>, run: impl Fn(&Env) + Send + Sync + 'static) {
+        self.push(name, Paths::Full, wgpu::Features::empty(), run);
+    }
+
+    /// For rows of which every `step`th runs on every path: emulated kernels take long to compile, and the same
+    /// fragments meet the same types in other rows.
+    pub fn paths(&self, step: usize) -> Paths {
+        if self.0.len().is_multiple_of(step) { Paths::Every } else { Paths::Full }
+    }
+
     pub fn push(
         &mut self,
         name: impl Into<String>,

@@ -311,7 +311,7 @@ fn tuning(env: &Env) {
     for (fill, tiles) in [(0, 1), (1, 0)] {
         let tuning = Tuning::new(128, 1, 1).deepened(fill, tiles);
         let refused = Reduce::<u32>::with_tuning(&env.gpu, Op::Add, tuning);
-        assert_refused(refused, ARGUMENT, &["at least one tile"]);
+        assert_refused(refused, ARGUMENT, &[format!("not {fill} and {tiles}")]);
     }
     let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
     if most < 1024 {

@@ -5,7 +5,7 @@ use wavelane::wgpu;
 
 use super::{Visit, every_algebra};
 use crate::algebra::{Algebra, Item};
-use crate::harness::{Env, Paths, Table, assert_items};
+use crate::harness::{Env, Table, assert_items};
 use crate::oracle;
 
 pub fn rows(table: &mut Table) {
@@ -13,7 +13,7 @@ pub fn rows(table: &mut Table) {
     impl Visit for Rows<'_> {
         fn visit<T: Item>(&mut self, needs: wgpu::Features, algebra: Algebra<T>) {
             let name = format!("reduce/{}", algebra.name);
-            self.0.push(name, Paths::Every, needs, move |env| {
+            self.0.push(name, self.0.paths(2), needs, move |env| {
                 let tuning = if env.main { Reduce::<T>::default_tuning(&env.gpu) } else { env.tight() };
                 check(env, &algebra, tuning, &env.sizes(tuning, size_of::<T>()));
             });

@@ -6,7 +6,7 @@ use wavelane::{Op, wgpu};
 
 use super::{Visit, every_algebra};
 use crate::algebra::{self, Algebra, Item};
-use crate::harness::{Env, Paths, Table, assert_items};
+use crate::harness::{Env, Table, assert_items};
 use crate::oracle;
 
 /// Which scan.
@@ -27,7 +27,7 @@ pub fn rows(table: &mut Table) {
             for exclusive in [false, true] {
                 let name = if exclusive { "scan_exclusive" } else { "scan_inclusive" };
                 let algebra = algebra.clone();
-                self.0.push(format!("{name}/{}", algebra.name), Paths::Every, needs, move |env| {
+                self.0.push(format!("{name}/{}", algebra.name), self.0.paths(3), needs, move |env| {
                     check_sizes(env, &algebra, Shape { exclusive, ..Default::default() });
                 });
             }
@@ -62,7 +62,7 @@ fn shapes<T: Item>(table: &mut Table, needs: wgpu::Features, algebra: fn() -> Al
         for exclusive in [false, true] {
             let shape = Shape { exclusive, initial, in_place, apart };
             let direction = if exclusive { "exclusive" } else { "inclusive" };
-            table.push(format!("scan_{direction}_{kind}/{name}"), Paths::Every, needs, move |env| {
+            table.push(format!("scan_{direction}_{kind}/{name}"), table.paths(3), needs, move |env| {
                 check_sizes(env, &algebra(), shape);
             });
         }

@@ -11,7 +11,7 @@ use crate::oracle;
 
 pub fn rows(table: &mut Table) {
     table.add("slices/blocking", blocking);
-    table.add("slices/async", |env| {
+    table.add_full("slices/async", |env| {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
