@@ -113,15 +113,16 @@ impl<T: Element> Operator<T> {
     }
 
     /// The operator's name in the functions of [`shader::library`](crate::shader::library): `user` unless said here, as
-    /// in `sg_reduce_user_u32`. Letters, digits and underscores.
+    /// in `sg_reduce_user_u32`. Letters, digits and underscores; another name is refused when a plan or a library is built.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Says that the operator commutes, which lets reductions combine with less exchange between lanes. Built-in
-    /// operators do; for one of one's own nobody checks.
+    /// Says that the operator commutes. A reduction then lets each lane gather by itself and combines the lanes once, at
+    /// the end of a subgroup's share, where it otherwise combines them after every load. Built-in operators commute; for
+    /// one of one's own nobody checks, and a wrong promise gives a result in a wrong order.
     #[must_use]
     pub fn commutative(mut self) -> Self {
         if let OperatorKind::User { commutative, .. } = &mut self.kind {

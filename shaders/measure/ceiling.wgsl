@@ -4,6 +4,8 @@
 // Each invocation takes vec4 words at a stride of the whole grid, so that a subgroup's loads are neighbours. Four or
 // eight loads are written out, because a loop with one load in flight reaches little more than half. What remains
 // below a full round is taken one word at a time. Any grid covers all `params.count` words.
+//
+// The kernels named `span` give each workgroup one contiguous part instead, and stride by the workgroup within it.
 
 struct Params {
   count: u32,
@@ -129,6 +131,65 @@ fn copy8(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) 
     output[i + 7u * stride] = h;
   }
   for (; i < params.count; i += stride) {
+    output[i] = input[i];
+  }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn read_span8(
+  @builtin(local_invocation_index) local: u32,
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) grid: vec3<u32>,
+) {
+  let share = (params.count + grid.x - 1u) / grid.x;
+  let end = min((workgroup.x + 1u) * share, params.count);
+  var sum = vec4<u32>();
+  var i = workgroup.x * share + local;
+  for (; i + 7u * WORKGROUP < end; i += 8u * WORKGROUP) {
+    let a = input[i];
+    let b = input[i + WORKGROUP];
+    let c = input[i + 2u * WORKGROUP];
+    let d = input[i + 3u * WORKGROUP];
+    let e = input[i + 4u * WORKGROUP];
+    let f = input[i + 5u * WORKGROUP];
+    let g = input[i + 6u * WORKGROUP];
+    let h = input[i + 7u * WORKGROUP];
+    sum += ((a + b) + (c + d)) + ((e + f) + (g + h));
+  }
+  for (; i < end; i += WORKGROUP) {
+    sum += input[i];
+  }
+  store_sum(sum, local, workgroup.x);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn copy_span8(
+  @builtin(local_invocation_index) local: u32,
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) grid: vec3<u32>,
+) {
+  let share = (params.count + grid.x - 1u) / grid.x;
+  let end = min((workgroup.x + 1u) * share, params.count);
+  var i = workgroup.x * share + local;
+  for (; i + 7u * WORKGROUP < end; i += 8u * WORKGROUP) {
+    let a = input[i];
+    let b = input[i + WORKGROUP];
+    let c = input[i + 2u * WORKGROUP];
+    let d = input[i + 3u * WORKGROUP];
+    let e = input[i + 4u * WORKGROUP];
+    let f = input[i + 5u * WORKGROUP];
+    let g = input[i + 6u * WORKGROUP];
+    let h = input[i + 7u * WORKGROUP];
+    output[i] = a;
+    output[i + WORKGROUP] = b;
+    output[i + 2u * WORKGROUP] = c;
+    output[i + 3u * WORKGROUP] = d;
+    output[i + 4u * WORKGROUP] = e;
+    output[i + 5u * WORKGROUP] = f;
+    output[i + 6u * WORKGROUP] = g;
+    output[i + 7u * WORKGROUP] = h;
+  }
+  for (; i < end; i += WORKGROUP) {
     output[i] = input[i];
   }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use wavelane::lab::{self, Progress};
+use wavelane::lab::{self, Options, Progress};
 use wavelane::measure::Effort;
 use wavelane::report::{self, Record};
 
@@ -25,6 +25,9 @@ pub(super) struct MeasureArgs {
     /// Full sweeps and more samples
     #[arg(long)]
     full: bool,
+    /// Also runs experiments whose workgroups wait for each other: they are bounded, but nothing promises that they end
+    #[arg(long)]
+    waiting: bool,
     /// Writes the record with every sample as JSON, which `wavelane compare` reads
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -62,7 +65,7 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
 
     let effort = if args.full { Effort::Full } else { Effort::Quick };
     let bar = progress_bar();
-    let record = lab::run(&gpu, effort, &args.ids, |progress| show(&bar, progress));
+    let record = lab::run(&gpu, Options { effort, waiting: args.waiting }, &args.ids, |progress| show(&bar, progress));
     bar.finish_and_clear();
     let record = record?;
 

@@ -121,6 +121,17 @@ fn sum(@builtin(local_invocation_index) index: u32, @builtin(subgroup_id) subgro
         translate(&module, &info, to, checks).expect("the text can be translated")
     }
 
+    #[test]
+    fn every_variant_that_ships_can_be_translated() {
+        for variant in wavelane::shader::catalog::variants() {
+            let (module, info) = variant.assemble().and_then(|text| text.validate()).expect("variants are valid");
+            for to in [Language::Spirv, Language::Msl, Language::Hlsl] {
+                let output = translate(&module, &info, to, Checks::Trusted);
+                assert!(output.is_ok_and(|bytes| !bytes.is_empty()), "{} to {to:?}", variant.name());
+            }
+        }
+    }
+
     fn text(to: Language, checks: Checks) -> String {
         String::from_utf8(translated(to, checks)).expect("this language is text")
     }

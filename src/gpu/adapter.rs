@@ -55,7 +55,8 @@ impl GpuOptions {
         self
     }
 
-    /// How long a blocking call waits for the device before it fails with [`ErrorKind::Timeout`].
+    /// How long a blocking call waits for the device before it fails with [`ErrorKind::Timeout`]:
+    /// [`Gpu::DEFAULT_TIMEOUT`] unless said here.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -77,7 +78,12 @@ impl GpuOptions {
         self.open_adapter(adapter)
     }
 
-    /// Opens this adapter with these options (the choice of adapter and backend aside).
+    /// Opens this adapter with these options (the choice of adapter and backend aside). Blocks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoDevice`] where the adapter refuses, [`ErrorKind::LimitTooSmall`] where the device is below what any
+    /// path needs, [`ErrorKind::MissingFeature`] and [`ErrorKind::InvalidArgument`] for a [`path`](Self::path) that it
+    /// cannot take, and what the probe kernel meets ([`ErrorKind::Timeout`], [`ErrorKind::DeviceLost`]).
     pub fn open_adapter(&self, adapter: &wgpu::Adapter) -> Result<Gpu> {
         let info = adapter.get_info();
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
@@ -121,15 +127,20 @@ pub struct Adapters {
 }
 
 impl Adapters {
-    /// Looks for adapters on these backends; with none given, on those of `WGPU_BACKEND`, or on all.
+    /// Looks for adapters on these backends; with none given, on those of `WGPU_BACKEND`, or on all. Blocks while the
+    /// drivers load. Empty where there is none, also in a program without a backend.
     pub fn find(backends: Option<wgpu::Backends>) -> Self {
         let backends = backends.or_else(wgpu::Backends::from_env).unwrap_or(wgpu::Backends::all());
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         descriptor.backends = backends;
         // The validation of indirect arguments costs a dispatch of its own; this crate writes its own arguments.
         descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
-        let instance = wgpu::Instance::new(descriptor);
-        Self { list: pollster::block_on(instance.enumerate_adapters(backends)), backends }
+        // wgpu panics when it is asked for an instance in a program that has no backend.
+        let list = match wgpu::Instance::enabled_backend_features().is_empty() {
+            true => Vec::new(),
+            false => pollster::block_on(wgpu::Instance::new(descriptor).enumerate_adapters(backends)),
+        };
+        Self { list, backends }
     }
 
     /// The adapters.
@@ -156,7 +167,10 @@ impl Adapters {
         self.list.iter().min_by_key(|adapter| rank(adapter.get_info().device_type)).ok_or_else(|| self.none())
     }
 
-    /// The adapter with this index, or the best one whose name contains `wish`.
+    /// The adapter with this index, or the best one whose name contains `wish` (case does not matter).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoAdapter`], naming the adapters that there are.
     pub fn choose(&self, wish: &str) -> Result<&wgpu::Adapter> {
         if self.list.is_empty() {
             return Err(self.none());
@@ -184,15 +198,26 @@ impl Adapters {
     }
 
     fn none(&self) -> Error {
-        Error::new(
-            ErrorKind::NoAdapter,
+        let built = wgpu::Instance::enabled_backend_features();
+        let looked = names(self.backends & built);
+        let message = if built.is_empty() {
+            "this program was built without a GPU backend: enable wgpu's feature vulkan, metal or dx12".into()
+        } else if looked.is_empty() {
+            format!("no GPU adapter: {} was asked for, this program has {}", names(self.backends), names(built))
+        } else {
             format!(
-                "no GPU adapter was found ({:?}); install a Vulkan driver for the GPU, or a CPU driver \
-                 (Debian, Ubuntu: apt-get install mesa-vulkan-drivers libvulkan1)",
-                self.backends
-            ),
-        )
+                "no GPU adapter was found by {looked}; install a driver for the GPU, or a CPU driver (Debian, Ubuntu: \
+                 apt-get install mesa-vulkan-drivers libvulkan1)"
+            )
+        };
+        Error::new(ErrorKind::NoAdapter, message)
     }
+}
+
+/// `vulkan, gl`
+fn names(backends: wgpu::Backends) -> String {
+    let names: Vec<_> = backends.iter_names().map(|(name, _)| name.to_lowercase()).collect();
+    names.join(", ")
 }
 
 fn rank(kind: wgpu::DeviceType) -> u32 {

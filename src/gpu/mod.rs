@@ -21,7 +21,7 @@ pub use requirements::{Requirements, requirements};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::primitive::Binding;
-use crate::shader::{Checks, trusted};
+use crate::shader::{Assembled, Checks, trusted};
 
 /// How subgroup operations are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -118,7 +118,8 @@ impl Gpu {
     /// How long the blocking calls wait for the device unless [`GpuOptions::timeout`] says otherwise.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
-    /// Opens the best adapter: a discrete GPU before an integrated one, before a virtual one, before a CPU driver.
+    /// Opens the best adapter: a discrete GPU before an integrated one, before a virtual one, before a CPU driver. The
+    /// device gets all of the adapter's limits, and the features of [`requirements`].
     ///
     /// `WGPU_BACKEND` and `WGPU_ADAPTER_NAME` narrow the choice. Blocks; takes about 0.2 s, most of it the driver's.
     ///
@@ -136,8 +137,8 @@ impl Gpu {
     /// Uses a device that the program already has, and counts its lanes with a small kernel on `queue`.
     ///
     /// Merge [`requirements`] into the device request first; what the device was not given is not used (without
-    /// `SUBGROUP` the emulated path is taken). Async because the probe's result must be read back: on native it needs
-    /// somebody to poll the device, which this call does itself.
+    /// `SUBGROUP` the emulated path is taken). Async in form only: it polls the device itself until the probe's result is
+    /// there, some milliseconds, and holds its thread meanwhile.
     ///
     /// # Errors
     /// [`ErrorKind::LimitTooSmall`] where the device is below what any path needs, [`ErrorKind::Timeout`] or
@@ -148,7 +149,10 @@ impl Gpu {
     }
 
     /// As [`from_device`](Self::from_device), with a [`Probe`] saved earlier from the same adapter and driver: runs
-    /// nothing.
+    /// nothing. A probe of another adapter or driver version gives wrong results; nobody checks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitTooSmall`] where the device is below what any path needs.
     pub fn with_probe(
         adapter: &wgpu::Adapter,
         device: &wgpu::Device,
@@ -305,6 +309,28 @@ impl Gpu {
     /// Whether the adapter is a driver that runs on the CPU (lavapipe, SwiftShader, WARP).
     pub fn is_cpu(&self) -> bool {
         self.shared.info.device_type == wgpu::DeviceType::Cpu
+    }
+
+    /// Builds the pipeline of one entry point of a caller's kernel: of [`Library::with_kernel`], which validated it.
+    /// Kept: the same kernel and entry point give the same pipeline.
+    ///
+    /// Bind group layouts are derived from the text ([`get_bind_group_layout`](wgpu::ComputePipeline)). wgpu's run-time
+    /// checks stay in. Workgroup memory is not zeroed: the building blocks initialise what they read, and so must the
+    /// kernel. A program that wants it otherwise builds its own pipeline from [`Assembled::text`].
+    ///
+    /// [`Library::with_kernel`]: crate::shader::Library::with_kernel
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] where the kernel has no such entry point; [`ErrorKind::Internal`] where wgpu
+    /// refuses what naga accepted.
+    pub fn compute_pipeline(&self, kernel: &Assembled, entry: &str) -> Result<wgpu::ComputePipeline> {
+        let (module, _) = kernel.validate()?;
+        if !module.entry_points.iter().any(|point| point.name == entry) {
+            let names: Vec<_> = module.entry_points.iter().map(|point| point.name.as_str()).collect();
+            let names = if names.is_empty() { "none".into() } else { names.join(", ") };
+            return Err(Error::argument(format!("the kernel has no entry point '{entry}'; it has {names}")));
+        }
+        self.pipeline(entry, kernel.text(), entry, Checks::Checked)
     }
 
     /// Builds a compute pipeline from WGSL text, with the bind group layout derived from the text, and keeps it: the

@@ -1,6 +1,7 @@
 //! Waiting for the device, and reading from it.
 
 use super::Gpu;
+use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 
 impl Gpu {
@@ -28,6 +29,42 @@ impl Gpu {
             )),
             Err(error) => Err(Error::internal(format!("waiting for the device: {error}"))),
         }
+    }
+
+    /// A new buffer that holds these items, with these usages and `COPY_DST`: what a plan reads wants `STORAGE`. No items
+    /// make a buffer of 4 bytes, since a binding may not be empty.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitTooSmall`] over `max_buffer_size`, [`ErrorKind::OutOfMemory`].
+    pub fn upload<T: Element>(&self, items: &[T], usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
+        self.buffer_with("items", bytemuck::cast_slice(items), usage)
+    }
+
+    /// Reads a range of a buffer back as items, after everything that was submitted so far. Blocks.
+    ///
+    /// ```no_run
+    /// # use wavelane::{Gpu, wgpu};
+    /// # fn results(gpu: &Gpu, sums: &wgpu::Buffer) -> Result<(), wavelane::Error> {
+    /// let sums: Vec<f32> = gpu.download(sums.slice(..))?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for a buffer without usage `COPY_SRC`, or a range that does not begin at a multiple
+    /// of 4 bytes or is no whole number of items and of 32-bit words; [`ErrorKind::Timeout`],
+    /// [`ErrorKind::DeviceLost`], or what wgpu reported since the last call.
+    pub fn download<T: Element>(&self, range: wgpu::BufferSlice<'_>) -> Result<Vec<T>> {
+        check_download::<T>(&range)?;
+        Ok(bytemuck::pod_collect_to_vec(&self.read(range.buffer(), range.offset(), range.size())?))
+    }
+
+    /// As [`download`](Self::download), for an async program: never polls the device, so something else must.
+    ///
+    /// # Errors
+    /// As [`download`](Self::download).
+    pub async fn download_async<T: Element>(&self, range: wgpu::BufferSlice<'_>) -> Result<Vec<T>> {
+        check_download::<T>(&range)?;
+        Ok(bytemuck::pod_collect_to_vec(&self.read_async(range.buffer(), range.offset(), range.size()).await?))
     }
 
     /// Copies `bytes` from `offset` of `buffer` (usage `COPY_SRC`) to the host. Blocks.
@@ -61,6 +98,24 @@ impl Gpu {
         self.submit(|encoder| encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, bytes.next_multiple_of(4)));
         Ok(staging)
     }
+}
+
+fn check_download<T: Element>(range: &wgpu::BufferSlice<'_>) -> Result<()> {
+    let (usage, offset, bytes) = (range.buffer().usage(), range.offset(), range.size());
+    if !usage.contains(wgpu::BufferUsages::COPY_SRC) {
+        return Err(Error::argument(format!("the buffer was made without usage COPY_SRC (it has {usage:?})")));
+    }
+    if offset % 4 != 0 {
+        return Err(Error::argument(format!("the range begins at byte {offset}, which is no multiple of 4")));
+    }
+    if bytes % size_of::<T>() as u64 != 0 || bytes % 4 != 0 {
+        return Err(Error::argument(format!(
+            "the range has {bytes} bytes, which is no whole number of {} of {} bytes, or of 32-bit words",
+            T::TYPE.wgsl(),
+            size_of::<T>()
+        )));
+    }
+    Ok(())
 }
 
 fn lost(error: wgpu::BufferAsyncError) -> Error {
@@ -110,5 +165,40 @@ impl<T> Future for Receiver<T> {
                 std::task::Poll::Pending
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader;
+
+    #[test]
+    fn what_is_uploaded_comes_back() {
+        let Ok(gpu) = Gpu::open() else { return eprintln!("skipped: no adapter") };
+        let copied = wgpu::BufferUsages::COPY_SRC;
+        let buffer = gpu.upload(&[1u32, 2, 3, 4, 5], copied).expect("five words fit");
+        assert_eq!(gpu.download::<u32>(buffer.slice(..)).expect("a whole buffer"), [1, 2, 3, 4, 5]);
+        assert_eq!(gpu.download::<[u32; 2]>(buffer.slice(4..)).expect("two pairs"), [[2, 3], [4, 5]]);
+        let refused = |range, part: &str| {
+            let error = gpu.download::<[u32; 2]>(range).expect_err(part);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(part), "{error}");
+        };
+        refused(buffer.slice(..), "20 bytes, which is no whole number of vec2<u32> of 8 bytes");
+        refused(buffer.slice(2..10), "byte 2");
+        let write_only = gpu.upload(&[0u32; 2], wgpu::BufferUsages::STORAGE).expect("two words fit");
+        refused(write_only.slice(..), "COPY_SRC");
+        assert_eq!(gpu.upload::<u32>(&[], copied).expect("nothing fits").size(), 4);
+    }
+
+    #[test]
+    fn an_entry_point_that_is_not_there_is_named() {
+        let Ok(gpu) = Gpu::open() else { return eprintln!("skipped: no adapter") };
+        let kernel = "@compute @workgroup_size(WORKGROUP) fn here(place: Place) { sg_begin(place); }";
+        let kernel = shader::library(&gpu, 32, &[]).and_then(|l| l.with_kernel("here.wgsl", kernel)).expect("valid");
+        assert!(gpu.compute_pipeline(&kernel, "here").is_ok());
+        let error = gpu.compute_pipeline(&kernel, "there").expect_err("it has another name");
+        assert!(error.to_string().contains("no entry point 'there'; it has here"), "{error}");
     }
 }

@@ -23,12 +23,12 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 /// Multiplier, addend and shift of an arm: large and odd multipliers, so that all arms are equally long and none is
 /// merged with another.
-fn constants(arm: u32) -> (u32, u32, u32) {
+pub(super) fn constants(arm: u32) -> (u32, u32, u32) {
     (scramble(2 * arm + 1) | 0x1000_0001, scramble(2 * arm + 2) | 0x1000_0000, 11 + arm % 8)
 }
 
 /// `take_arm` of k_way.wgsl: a function with a loop for each arm, and the switch between them.
-fn arms_text(arms: u32) -> String {
+pub(super) fn arms_text(arms: u32) -> String {
     let mut text = String::new();
     let mut cases = String::new();
     for arm in 0..arms {
@@ -128,7 +128,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         .chain(by_subgroup.iter().map(|k| (format!("k={k}, at random"), Choice::random(*k))))
         .collect();
     let pairs = cases.iter().map(|(name, choice)| Pair::new(name, trips, |trips| kernel.launch(bench, *choice, trips)));
-    let slopes = slopes(bench, trips, pairs.collect::<Result<Vec<_>>>()?)?;
+    let slopes = slopes(bench, pairs.collect::<Result<Vec<_>>>()?)?;
     let mut rows = Vec::new();
     for ((name, _), slope) in cases.iter().zip(&slopes) {
         rows.push(Row::time(format!("{name}, {} trips", trips.short), &slope.short));

@@ -30,7 +30,17 @@ impl Bench<'_> {
 
     /// The pipeline of a kernel of shaders/lab: arms.wgsl and what `prelude` declares go before its text.
     pub(super) fn pipeline(&self, entry: &str, prelude: &str, text: &str) -> Result<wgpu::ComputePipeline> {
-        let workgroup = self.workgroup();
+        self.pipeline_of(self.workgroup(), entry, prelude, text)
+    }
+
+    /// As [`pipeline`](Self::pipeline), with workgroups of another size.
+    pub(super) fn pipeline_of(
+        &self,
+        workgroup: u32,
+        entry: &str,
+        prelude: &str,
+        text: &str,
+    ) -> Result<wgpu::ComputePipeline> {
         let arms = include_str!("../../shaders/lab/arms.wgsl");
         let text = format!("const WORKGROUP = {workgroup}u;\n{arms}\n{prelude}\n{text}");
         self.gpu.pipeline(entry, &text, entry, CHECKS)
@@ -62,6 +72,16 @@ impl Bench<'_> {
         buffers: &[(u32, &wgpu::Buffer)],
         groups: u32,
     ) -> Launch {
+        self.launch_grid(pipeline, buffers, [groups, 1, 1])
+    }
+
+    /// A dispatch of a grid of up to three dimensions with these buffers at these bindings.
+    pub(super) fn launch_grid(
+        &self,
+        pipeline: &wgpu::ComputePipeline,
+        buffers: &[(u32, &wgpu::Buffer)],
+        grid: [u32; 3],
+    ) -> Launch {
         let entries: Vec<_> = buffers
             .iter()
             .map(|(binding, buffer)| wgpu::BindGroupEntry { binding: *binding, resource: buffer.as_entire_binding() })
@@ -71,7 +91,7 @@ impl Bench<'_> {
             layout: &pipeline.get_bind_group_layout(0),
             entries: &entries,
         });
-        Launch { pipeline: pipeline.clone(), group, size: Size::Groups(groups) }
+        Launch { pipeline: pipeline.clone(), group, size: Size::Groups(grid) }
     }
 
     /// Runs `record` once in a pass of its own and waits.
@@ -130,11 +150,20 @@ impl Bench<'_> {
     }
 }
 
+/// A grid of at least `groups` workgroups of which no dimension is longer than `limit`: one row while it fits, else
+/// rows as equal as possible.
+pub(super) fn fold(groups: u32, limit: u32) -> [u32; 3] {
+    let rows = groups.div_ceil(limit.max(1)).max(1);
+    [groups.div_ceil(rows), rows, 1]
+}
+
 /// The invocations whose results are compared: the first 64, the last 128 (where a guard cuts) and 64 between.
 fn sampled(count: u32) -> impl Iterator<Item = u32> {
     let step = (count / 64).max(1);
     // An odd offset inside each stretch, so that not all of them are a subgroup's first lane.
     let between = (0..count).step_by(step as usize).enumerate().map(move |(i, at)| at + (i as u32 * 7 + 3) % step);
+    // The last stretch may be cut short.
+    let between = between.filter(move |index| *index < count);
     (0..count.min(64)).chain(between).chain(count.saturating_sub(128)..count)
 }
 
@@ -148,7 +177,7 @@ pub(super) struct Launch {
 
 #[derive(Debug)]
 enum Size {
-    Groups(u32),
+    Groups([u32; 3]),
     /// Dispatch arguments at this byte offset.
     Indirect(wgpu::Buffer, u64),
 }
@@ -164,9 +193,16 @@ impl Launch {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
         match &self.size {
-            Size::Groups(groups) => pass.dispatch_workgroups(*groups, 1, 1),
+            Size::Groups([x, y, z]) => pass.dispatch_workgroups(*x, *y, *z),
             Size::Indirect(arguments, offset) => pass.dispatch_workgroups_indirect(arguments, *offset),
         }
+    }
+}
+
+/// Records these dispatches one after the other.
+pub(super) fn record_all(launches: &[Launch], pass: &mut wgpu::ComputePass<'_>) {
+    for launch in launches {
+        launch.record(pass);
     }
 }
 
@@ -175,8 +211,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_folded_grid_holds_every_workgroup_and_few_more() {
+        for (groups, limit) in [(1, 65_535), (65_535, 65_535), (65_536, 65_535), (1 << 20, 65_535), (1000, 7)] {
+            let [x, y, z] = fold(groups, limit);
+            assert!(x <= limit && z == 1, "{groups}");
+            assert!((groups..groups + y).contains(&(x * y)), "{groups}: {x} x {y}");
+        }
+    }
+
+    #[test]
     fn the_sample_is_in_range_and_holds_both_ends() {
-        for count in [1, 64, 100, 4096, 1 << 20] {
+        for count in [1, 64, 100, 4096, 11_594, 1 << 20] {
             let sample: Vec<_> = sampled(count).collect();
             assert!(sample.iter().all(|index| *index < count), "{count}");
             assert!(sample.contains(&0) && sample.contains(&(count - 1)), "{count}");

@@ -20,28 +20,64 @@
 //! run-time checks, which cost up to three times the arithmetic: their indices are in range by construction. Each
 //! result is compared with one computed on the host, at the trip counts that are timed, before anything is timed.
 
+mod access_stride;
 mod aligned;
+mod barrier_cost;
+mod barrier_uniformity;
+mod coarsening;
+mod cross_read;
+mod dependency_counters;
+mod dimensions;
+mod dispatch_boundary;
+mod exchange;
+mod grid;
+mod grid_barrier;
+mod grid_fill;
+mod grid_stride;
 mod guard;
 mod k_way;
 mod kernel;
+mod ladder;
 mod lane_map;
+mod lanes_against_vectors;
+mod latency_hiding;
+mod memory;
+mod memory_ladder;
 pub mod model;
+mod occupancy;
 mod oracle;
+mod order;
 mod outcome;
+mod partial_workgroup;
+mod persistent;
+mod picture;
+mod predication;
 mod random_half;
+mod reconvergence;
+mod register_tile;
 mod remedy;
+mod residency;
+mod sort_by_category;
+mod stencil;
+mod tile_shape;
 mod timing;
+mod tiny_workgroups;
+mod tree_sum;
 mod trip_count;
 mod two_arms;
 mod two_way;
 mod uniform;
+mod wave_quantisation;
 mod width;
+mod workgroup_sweep;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use self::model::Model;
 use self::outcome::Outcome;
+use self::residency::Residency;
 use crate::error::{Error, Result};
 use crate::gpu::{Gpu, SubgroupPath};
 use crate::measure::{Effort, Sampler};
@@ -73,6 +109,48 @@ const EXPERIMENTS: &[Experiment] = &[
     trip_count::EXPERIMENT,
     random_half::EXPERIMENT,
     remedy::EXPERIMENT,
+    predication::EXPERIMENT,
+    sort_by_category::EXPERIMENT,
+    reconvergence::EXPERIMENT,
+    barrier_uniformity::EXPERIMENT,
+    exchange::SHUFFLE,
+    exchange::SHUFFLE_UP,
+    exchange::SHUFFLE_DOWN,
+    exchange::SHUFFLE_XOR,
+    exchange::BROADCAST,
+    exchange::BALLOT,
+    exchange::ALL,
+    exchange::ANY,
+    exchange::ACTIVE_MASK,
+    exchange::MATCH_ANY,
+    exchange::REDUCE,
+    exchange::SCANS,
+    tree_sum::EXPERIMENT,
+    ladder::EXPERIMENT,
+    partial_workgroup::EXPERIMENT,
+    workgroup_sweep::EXPERIMENT,
+    residency::EXPERIMENT,
+    grid_stride::EXPERIMENT,
+    access_stride::EXPERIMENT,
+    grid_fill::EXPERIMENT,
+    tile_shape::EXPERIMENT,
+    dimensions::EXPERIMENT,
+    coarsening::EXPERIMENT,
+    register_tile::EXPERIMENT,
+    dispatch_boundary::EXPERIMENT,
+    order::EXPERIMENT,
+    cross_read::EXPERIMENT,
+    grid_barrier::EXPERIMENT,
+    dependency_counters::EXPERIMENT,
+    persistent::EXPERIMENT,
+    wave_quantisation::EXPERIMENT,
+    occupancy::EXPERIMENT,
+    tiny_workgroups::EXPERIMENT,
+    latency_hiding::EXPERIMENT,
+    memory_ladder::EXPERIMENT,
+    stencil::EXPERIMENT,
+    barrier_cost::EXPERIMENT,
+    lanes_against_vectors::EXPERIMENT,
 ];
 
 /// Every experiment, in the order in which a run takes them.
@@ -130,16 +208,31 @@ pub struct Bench<'a> {
     pub sampler: &'a Sampler,
     /// How much time may be spent.
     pub effort: Effort,
+    /// Whether workgroups may wait for each other: as [`Options::waiting`].
+    pub waiting: bool,
     /// The reference kernel's time at the start of the experiment that runs now.
     reference_ns: Cell<Option<f64>>,
     /// The width that the knee shows, where it had to be measured.
     knee: OnceCell<u32>,
+    /// The number of multiprocessors, once it was measured; none inside where it does not show.
+    multiprocessors: OnceCell<Option<u32>>,
+    /// The residencies measured so far, by workgroup size and bytes of workgroup memory.
+    residencies: RefCell<HashMap<(u32, u32), Option<Residency>>>,
 }
 
 impl<'a> Bench<'a> {
     /// A bench on this device.
     pub fn new(gpu: &'a Gpu, sampler: &'a Sampler, effort: Effort) -> Self {
-        Self { gpu, sampler, effort, reference_ns: Cell::new(None), knee: OnceCell::new() }
+        Self {
+            gpu,
+            sampler,
+            effort,
+            waiting: false,
+            reference_ns: Cell::new(None),
+            knee: OnceCell::new(),
+            multiprocessors: OnceCell::new(),
+            residencies: RefCell::default(),
+        }
     }
 
     /// Begins to measure: times the reference kernel, on a device that is under load or was a moment ago. An
@@ -266,13 +359,29 @@ pub enum Progress<'a> {
     Finished(&'a ExperimentRecord),
 }
 
+/// What a run may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// How much time may be spent.
+    pub effort: Effort,
+    /// Whether experiments may run in which workgroups wait for each other. Nothing promises that such a kernel ends: the
+    /// lab's have bounded polls and refuse grids of which not all workgroups are resident, and never run on a CPU driver.
+    pub waiting: bool,
+}
+
+impl From<Effort> for Options {
+    fn from(effort: Effort) -> Self {
+        Self { effort, waiting: false }
+    }
+}
+
 /// Runs the experiments with these ids, or all of them where none is given, in the lab's order. Blocks.
 ///
 /// # Errors
 /// As [`find`] and [`Experiment::run`]; nothing runs where an id is unknown.
 pub fn run(
     gpu: &Gpu,
-    effort: Effort,
+    options: impl Into<Options>,
     ids: &[impl AsRef<str>],
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<Record> {
@@ -280,8 +389,9 @@ pub fn run(
     let chosen: Vec<_> = EXPERIMENTS.iter().filter(|e| wanted.is_empty() || wanted.contains(&e.id)).collect();
     let started = Instant::now();
     let created_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let Options { effort, waiting } = options.into();
     let sampler = Sampler::new(gpu, effort)?;
-    let bench = Bench::new(gpu, &sampler, effort);
+    let bench = Bench { waiting, ..Bench::new(gpu, &sampler, effort) };
     let mut records = Vec::new();
     for (done, experiment) in chosen.iter().enumerate() {
         progress(Progress::Started { experiment, done, total: chosen.len() });

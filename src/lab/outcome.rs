@@ -3,6 +3,7 @@
 use super::kernel::CHECKS;
 use super::model::judge;
 use super::timing::ratios;
+use crate::gpu::SubgroupPath;
 use crate::measure::{Clock, Samples, interval, median};
 use crate::report::{Axis, Control, Plot, PlotKind, Prediction, Row, Series, Unit, Verdict};
 
@@ -41,6 +42,9 @@ pub(super) fn overall(rows: &[Row]) -> Verdict {
     }
 }
 
+/// Why a row without samples has none.
+const ONLY_NOISE: &str = "the noise of every sample is larger than the time itself";
+
 impl Row {
     fn unjudged(cell: String, quantity: &str, unit: Unit, samples: Vec<f64>, clock: &str) -> Self {
         // Absent figures are zero in the record, since JSON knows no NaN; the verdict says that they are absent.
@@ -74,6 +78,11 @@ impl Row {
         Self::unjudged(cell.into(), "time of one more trip", Unit::Ns, trip.ns.clone(), trip.clock.name())
     }
 
+    /// Nanoseconds of something that the quantity names.
+    pub(super) fn duration(cell: impl Into<String>, quantity: &str, samples: &Samples) -> Self {
+        Self::unjudged(cell.into(), quantity, Unit::Ns, samples.ns.clone(), samples.clock.name())
+    }
+
     /// The times or slopes `a` over `b`, round by round.
     ///
     /// The interval also reaches to the ratio of the least of each: other programs only ever add time, so what the
@@ -81,12 +90,43 @@ impl Row {
     pub(super) fn ratio(cell: impl Into<String>, quantity: &str, a: &[f64], b: &[f64], clock: Clock) -> Self {
         let mut row = Self::unjudged(cell.into(), quantity, Unit::Ratio, ratios(a, b), clock.name());
         if row.samples.is_empty() {
-            return row.missing("the noise of every sample is larger than the time itself");
+            return row.missing(ONLY_NOISE);
         }
         for ratio in ratios(&[least(a)], &[least(b)]) {
             row.interval = [row.interval[0].min(ratio), row.interval[1].max(ratio)];
         }
         row
+    }
+
+    /// The times of one case as the bytes that it moves a nanosecond.
+    pub(super) fn bytes_moved(cell: impl Into<String>, samples: &Samples, bytes: f64) -> Self {
+        Self::rate(cell, "throughput", Unit::GbPerS, bytes, samples)
+    }
+
+    /// The times of one case as the operations that all its lanes together do a nanosecond.
+    pub(super) fn operations(cell: impl Into<String>, samples: &Samples, operations: f64) -> Self {
+        Self::rate(cell, "throughput", Unit::GopsPerS, operations, samples)
+    }
+
+    /// Figures that were computed from times, one a sample; those that are not finite are left out.
+    pub(super) fn derived(
+        cell: impl Into<String>,
+        quantity: &str,
+        unit: Unit,
+        figures: impl IntoIterator<Item = f64>,
+        clock: Clock,
+    ) -> Self {
+        let samples: Vec<_> = figures.into_iter().filter(|figure| figure.is_finite()).collect();
+        let missing = samples.is_empty();
+        let row = Self::unjudged(cell.into(), quantity, unit, samples, clock.name());
+        if missing { row.missing(ONLY_NOISE) } else { row }
+    }
+
+    /// `amount` of something over the times in which it was done. Rounds in which the noise of a slope left no time are
+    /// left out.
+    pub(super) fn rate(cell: impl Into<String>, quantity: &str, unit: Unit, amount: f64, times: &Samples) -> Self {
+        let rates = times.ns.iter().filter(|ns| **ns > 0.0).map(|ns| amount / ns);
+        Self::derived(cell, quantity, unit, rates, times.clock)
     }
 
     /// A count, or a share of counts.
@@ -100,7 +140,8 @@ impl Row {
         Self::unjudged(cell.into(), quantity, unit, vec![], "none").missing(reason)
     }
 
-    fn missing(self, reason: &str) -> Self {
+    /// The same without a verdict, for this reason.
+    pub(super) fn missing(self, reason: &str) -> Self {
         Self { verdict: Some(Verdict::NotMeasurable), note: Some(reason.into()), ..self }
     }
 
@@ -116,6 +157,11 @@ impl Row {
     /// Adds what a reader should know.
     pub(super) fn noted(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }
+    }
+
+    /// Says by which path the subgroup operations of the row were carried out, where that is not natively.
+    pub(super) fn on(self, path: SubgroupPath) -> Self {
+        Self { path: path.name().into(), ..self }
     }
 
     /// The value beside what the model says of it, for a finding.
@@ -203,6 +249,33 @@ pub(super) fn bar_plot<'a>(title: &str, y_label: &str, rows: impl IntoIterator<I
     }
 }
 
+/// A plot of bars, one a category for each series.
+pub(super) fn bars(title: &str, x_label: &str, categories: Vec<String>, y: Axis, series: Vec<Series>) -> Plot {
+    Plot {
+        title: title.into(),
+        kind: PlotKind::Bars,
+        x: Axis { label: x_label.into(), log2: false, categories },
+        y,
+        series,
+    }
+}
+
+/// A figure in a sentence: three digits, or all before the point.
+pub(super) fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// The value of a positive quantity in a sentence, with its unit.
+pub(super) fn said(row: &Row, unit: &str) -> String {
+    // The noise of a difference can be larger than what is left; and where there is nothing else, the row is empty.
+    if row.interval[0] <= 0.0 { "(lost in noise)".into() } else { format!("{} {unit}", figure(row.value)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,6 +318,25 @@ mod tests {
         let a = [300.0, 302.0, 301.0, 200.0, 303.0, 301.0, 302.0, 300.0, 301.0];
         let disturbed = Row::ratio("cell", "ratio", &a, &[100.0; 9], Clock::Gpu).predicted(two);
         assert_eq!(disturbed.verdict, Some(Verdict::Ambiguous));
+    }
+
+    #[test]
+    fn rates_leave_out_rounds_without_a_time() {
+        let times = Samples { ns: vec![2.0, 0.0, -1.0, 4.0], clock: Clock::Wall };
+        let row = Row::rate("cell", "throughput", Unit::GbPerS, 8.0, &times);
+        assert_eq!((&*row.samples, &*row.clock, row.verdict), (&[4.0, 2.0][..], "wall", None));
+        let none = Samples { ns: vec![0.0], clock: Clock::Gpu };
+        let row = Row::rate("cell", "throughput", Unit::GbPerS, 8.0, &none).predicted(exactly(1u32));
+        assert_eq!(row.verdict, Some(Verdict::NotMeasurable));
+    }
+
+    #[test]
+    fn figures_keep_three_digits() {
+        let figures = [8412.6, 99.97, 16.04, 9.996, 1.0, 0.0584].map(figure);
+        assert_eq!(figures, ["8413", "100", "16.0", "10.0", "1.00", "0.058"]);
+        let row = |figures: &[f64]| Row::derived("cell", "latency", Unit::Ns, figures.to_vec(), Clock::Gpu);
+        assert_eq!(said(&row(&[2.0, 2.0]), "ns"), "2.00 ns");
+        assert_eq!(said(&row(&[-1.0, 2.0]), "ns"), "(lost in noise)");
     }
 
     #[test]

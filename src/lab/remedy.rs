@@ -1,6 +1,6 @@
 //! Compact first, then run dense: what it gains, what it costs, and from which work on it pays.
 
-use super::kernel::Launch;
+use super::kernel::{Launch, record_all};
 use super::model::DATA;
 use super::oracle::{arm_a, random_words, threshold};
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
@@ -119,12 +119,6 @@ impl Remedy {
             ));
         }
         Ok(Case { trips, direct, remedy })
-    }
-}
-
-fn record_all(launches: &[Launch], pass: &mut wgpu::ComputePass<'_>) {
-    for launch in launches {
-        launch.record(pass);
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Bench;
 use super::kernel::Launch;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::measure::{Clock, Samples, slope};
 
 /// The most trips that one invocation takes in any timed kernel. A CPU driver silently ends loops after 65,535
@@ -35,7 +35,7 @@ pub(super) fn calibrate(bench: &Bench<'_>, launch: impl Fn(u32) -> Result<Launch
         Ok(shortest)
     };
     let overhead = wall(1)?;
-    let mut trips = 64;
+    let mut trips = 16;
     while trips < MAX_TRIPS && wall(trips)?.saturating_sub(overhead) < target {
         trips *= 2;
     }
@@ -60,6 +60,7 @@ impl Trips {
 #[derive(Debug)]
 pub(super) struct Pair {
     name: String,
+    trips: Trips,
     short: Launch,
     long: Launch,
 }
@@ -67,7 +68,7 @@ pub(super) struct Pair {
 impl Pair {
     /// The launches that `launch` makes for the two trip counts.
     pub(super) fn new(name: impl Into<String>, trips: Trips, launch: impl Fn(u32) -> Result<Launch>) -> Result<Self> {
-        Ok(Self { name: name.into(), short: launch(trips.short)?, long: launch(trips.long)? })
+        Ok(Self { name: name.into(), trips, short: launch(trips.short)?, long: launch(trips.long)? })
     }
 }
 
@@ -84,15 +85,20 @@ pub(super) struct Slope {
 }
 
 /// Samples the pairs against each other, and takes their slopes.
-pub(super) fn slopes(bench: &Bench<'_>, trips: Trips, pairs: Vec<Pair>) -> Result<Vec<Slope>> {
+pub(super) fn slopes(bench: &Bench<'_>, pairs: Vec<Pair>) -> Result<Vec<Slope>> {
     let mut launches = Vec::new();
-    for pair in pairs {
-        launches.push((format!("{}, {} trips", pair.name, trips.short), pair.short));
-        launches.push((format!("{}, {} trips", pair.name, trips.long), pair.long));
+    let mut all_trips = Vec::new();
+    for Pair { name, trips, short, long } in pairs {
+        launches.push((format!("{name}, {} trips", trips.short), short));
+        launches.push((format!("{name}, {} trips", trips.long), long));
+        all_trips.push(trips);
     }
     let mut samples = bench.sample(&launches)?.into_iter();
     let mut slopes = Vec::new();
-    while let (Some(short), Some(long)) = (samples.next(), samples.next()) {
+    for trips in all_trips {
+        let (Some(short), Some(long)) = (samples.next(), samples.next()) else {
+            return Err(Error::internal("a contender was not sampled"));
+        };
         let trip = slope(&short, &long, trips.short.into(), trips.long.into());
         slopes.push(Slope { short, long, trip });
     }

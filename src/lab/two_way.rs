@@ -37,7 +37,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         pair(names[4], &|trips| Pattern::runs(1, trips).trips_b(trips / UNEQUAL))?,
         pair(names[5], &Pattern::all_a)?,
     ];
-    let slopes = slopes(bench, trips, pairs)?;
+    let slopes = slopes(bench, pairs)?;
     let mut rows = Vec::new();
     for (name, slope) in names.iter().zip(&slopes) {
         rows.push(Row::time(format!("{name}, {} trips", trips.short), &slope.short));

@@ -7,9 +7,10 @@ use crate::shader::Checks;
 
 /// The copy ceiling and the read ceiling of a device, for figures to be shares of.
 ///
-/// Each is the best of a fixed sweep of kernels (four or eight vec4 loads in flight, workgroups of 256 to 1,024, grids
-/// of different sizes; on a CPU driver the smaller of them), timed in the same way as everything else here: the whole pass, overhead included. The results
-/// of every kernel of the sweep are verified before it is timed.
+/// Each is the best of a fixed sweep of kernels (four or eight vec4 loads in flight, at a stride of the whole grid or
+/// in one span a workgroup, workgroups of 256 to 1,024, grids of different sizes; on a CPU driver the smaller of them),
+/// timed in the same way as everything else here: the whole pass, overhead included. The results of every kernel of the
+/// sweep are verified before it is timed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ceilings {
     /// Items of four bytes that were read, or copied: what was asked for, cut to what fits into one binding of this
@@ -44,9 +45,9 @@ impl Ceiling {
     }
 }
 
-/// Item i is `FACTOR * i + ADDEND`.
-const FACTOR: u32 = 0x9e37_79b1;
-const ADDEND: u32 = 0x85eb_ca77;
+/// Item i is `ITEM_FACTOR * i + ITEM_ADDEND`.
+pub(crate) const ITEM_FACTOR: u32 = 0x9e37_79b1;
+pub(crate) const ITEM_ADDEND: u32 = 0x85eb_ca77;
 
 const WORKGROUPS: [u32; 3] = [256, 512, 1_024];
 /// Invocations of the grids: from what fills a CPU driver to several times what a large GPU holds at once.
@@ -143,10 +144,10 @@ impl Sweep {
                 // More invocations than vectors would idle; the smallest grid is always there.
                 if grid == GRIDS[0] || u64::from(grid) <= vectors {
                     let shape = Shape { workgroup, workgroups: grid / workgroup };
-                    for entry in ["read4", "read8"] {
+                    for entry in ["read4", "read8", "read_span8"] {
                         reads.push(Kernel::new(gpu, entry, shape, &reading)?);
                     }
-                    for entry in ["copy4", "copy8"] {
+                    for entry in ["copy4", "copy8", "copy_span8"] {
                         copies.push(Kernel::new(gpu, entry, shape, &copying)?);
                     }
                 }
@@ -218,7 +219,7 @@ impl Kernel {
     fn new(gpu: &Gpu, entry: &str, shape: Shape, bindings: &[(u32, &wgpu::Buffer)]) -> Result<Self> {
         let Shape { workgroup, workgroups } = shape;
         let text = format!(
-            "const WORKGROUP = {workgroup}u;\nconst ITEM_FACTOR = {FACTOR}u;\nconst ITEM_ADDEND = {ADDEND}u;\n{}",
+            "const WORKGROUP = {workgroup}u;\nconst ITEM_FACTOR = {ITEM_FACTOR}u;\nconst ITEM_ADDEND = {ITEM_ADDEND}u;\n{}",
             include_str!("../../shaders/measure/ceiling.wgsl")
         );
         let pipeline = gpu.pipeline("ceiling", &text, entry, Checks::Trusted)?;
@@ -245,10 +246,10 @@ impl Kernel {
     }
 }
 
-/// The wrapped sum of `FACTOR * i + ADDEND` over i below `items`.
-fn sum_of_items(items: u64) -> u32 {
+/// The wrapped sum of `ITEM_FACTOR * i + ITEM_ADDEND` over i below `items`.
+pub(crate) fn sum_of_items(items: u64) -> u32 {
     let indices = (u128::from(items) * u128::from(items.saturating_sub(1)) / 2) as u32;
-    FACTOR.wrapping_mul(indices).wrapping_add(ADDEND.wrapping_mul(items as u32))
+    ITEM_FACTOR.wrapping_mul(indices).wrapping_add(ITEM_ADDEND.wrapping_mul(items as u32))
 }
 
 #[cfg(test)]
@@ -259,8 +260,8 @@ mod tests {
     #[test]
     fn the_sum_of_items_by_definition() {
         for items in [0u64, 1, 2, 3, 1_000, 65_537] {
-            let sum =
-                (0..items as u32).fold(0u32, |sum, i| sum.wrapping_add(FACTOR.wrapping_mul(i).wrapping_add(ADDEND)));
+            let sum = (0..items as u32)
+                .fold(0u32, |sum, i| sum.wrapping_add(ITEM_FACTOR.wrapping_mul(i).wrapping_add(ITEM_ADDEND)));
             assert_eq!(sum_of_items(items), sum, "{items}");
         }
     }

@@ -10,6 +10,7 @@ mod statistics;
 mod timer;
 
 pub use ceilings::{Ceiling, Ceilings};
+pub(crate) use ceilings::{ITEM_ADDEND, ITEM_FACTOR, sum_of_items};
 pub use sampler::{Contender, Effort, Sampler};
 #[cfg(feature = "cli")]
 pub(crate) use statistics::judge_ratio;

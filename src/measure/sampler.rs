@@ -100,12 +100,16 @@ pub struct Sampler {
     launch_ns: OnceLock<f64>,
     /// When the device was last known to be at work.
     worked: Mutex<Option<Instant>>,
+    /// The least that the reference kernel ever took: its time at the device's full clock.
+    full_clock_ns: Mutex<f64>,
 }
 
 /// After this much idleness a GPU has lowered its clock (one kept it for 1.5 s, none is known to do so for less).
 const IDLE: Duration = Duration::from_secs(1);
 /// Runs of the reference kernel a reading.
 const REFERENCE_RUNS: usize = 7;
+/// How much longer than ever before the reference kernel may take before the clock counts as lowered.
+const LOWERED: f64 = 1.02;
 /// Invocations a workgroup of the kernels here.
 const WORKGROUP: u32 = 256;
 
@@ -132,6 +136,7 @@ impl Sampler {
             empty_pass_ns: OnceLock::new(),
             launch_ns: OnceLock::new(),
             worked: Mutex::new(None),
+            full_clock_ns: Mutex::new(f64::INFINITY),
         })
     }
 
@@ -200,8 +205,20 @@ impl Sampler {
     ///
     /// # Errors
     /// As everything that waits for the device: a time-out, or a lost device.
+    ///
+    /// A GPU that was given little to do (one subgroup alone, say) lowers its clock as an idle one does. So the
+    /// reference kernel is asked before and after: a lowered clock is warmed up again, and what was sampled on the way
+    /// down is sampled once more.
     pub fn sample(&self, contenders: &[Contender<'_>]) -> Result<Vec<Samples>> {
-        self.warm_up_if_idle()?;
+        self.restore_clock()?;
+        let samples = self.sample_now(contenders)?;
+        match self.restore_clock()? {
+            true => self.sample_now(contenders),
+            false => Ok(samples),
+        }
+    }
+
+    fn sample_now(&self, contenders: &[Contender<'_>]) -> Result<Vec<Samples>> {
         let (least, most, budget) = self.effort.rounds(self.gpu.is_cpu());
         let (clock, _) = self.timer.time(contenders)?;
         let mut times: Vec<Vec<f64>> = vec![Vec::with_capacity(most); contenders.len()];
@@ -209,7 +226,7 @@ impl Sampler {
         for round in 1.. {
             let (now, round_times) = self.timer.time(contenders)?;
             if now != clock {
-                return self.sample(contenders);
+                return self.sample_now(contenders);
             }
             times.iter_mut().zip(round_times).for_each(|(times, ns)| times.push(ns));
             if round >= most || (round >= least && (began.elapsed() >= budget || times.iter().all(|t| is_stable(t)))) {
@@ -225,7 +242,11 @@ impl Sampler {
     /// # Errors
     /// As [`sample`](Self::sample).
     pub fn reference_ns(&self) -> Result<f64> {
-        self.warm_up_if_idle()?;
+        self.restore_clock()?;
+        self.reference_now()
+    }
+
+    fn reference_now(&self) -> Result<f64> {
         let runs: Vec<Contender<'_>> = (0..REFERENCE_RUNS).map(|_| self.load.contender()).collect();
         let (_, times) = self.timer.time(&runs)?;
         self.note_work();
@@ -268,13 +289,29 @@ impl Sampler {
         })
     }
 
-    fn warm_up_if_idle(&self) -> Result<()> {
+    /// Warms the device up where it was idle or its clock is lowered, and says whether that was so. The clock of a CPU
+    /// is not this crate's to wake: its driver is warmed up once.
+    fn restore_clock(&self) -> Result<bool> {
         let worked = *self.worked.lock().unwrap_or_else(|e| e.into_inner());
-        match worked {
-            // The clock of a CPU is not this crate's to wake.
-            Some(at) if self.gpu.is_cpu() || at.elapsed() < IDLE => Ok(()),
-            _ => self.warm_up(),
+        let idle = worked.is_none_or(|at| !self.gpu.is_cpu() && at.elapsed() >= IDLE);
+        if idle {
+            self.warm_up()?;
         }
+        if self.gpu.is_cpu() {
+            return Ok(idle);
+        }
+        let now = self.reference_now()?;
+        let full = *self.full_clock_ns.lock().unwrap_or_else(|e| e.into_inner());
+        let lowered = now > LOWERED * full;
+        let full = if lowered {
+            self.warm_up()?;
+            // Where that did not bring it back (a hot device), this is the full clock from now on.
+            self.reference_now()?
+        } else {
+            full.min(now)
+        };
+        *self.full_clock_ns.lock().unwrap_or_else(|e| e.into_inner()) = full;
+        Ok(idle || lowered)
     }
 
     fn note_work(&self) {

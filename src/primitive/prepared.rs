@@ -54,7 +54,8 @@ pub(crate) struct Step {
 }
 
 impl Prepared {
-    /// Records the dispatches into an open pass. Allocates nothing, submits nothing, waits for nothing.
+    /// Records the dispatches into an open pass. Allocates nothing, submits nothing, waits for nothing. May be recorded
+    /// again and again: each run reads what the buffers hold by then.
     ///
     /// Sets the pipeline and bind group 0; bind groups and pipelines that the pass had before must be set again.
     pub fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
@@ -82,7 +83,10 @@ impl Prepared {
 /// zero between calls, so that calls of different plans can share a workspace.
 pub(crate) const WORKSPACE_HEAD: u64 = BINDING_ALIGNMENT;
 
-/// Scratch memory of a prepared call, for a caller who wants to share one among several calls that do not overlap.
+/// Scratch memory of a prepared call, for a caller who wants to share one among several.
+///
+/// wgpu orders dispatches that write one buffer, so calls recorded for one queue may share it in any order, also in one
+/// pass; they then run one after another.
 ///
 /// The calls leave their counters in it at zero, so it is zeroed once, when it is made; [`reset`](Self::reset) does so again
 /// after a device was interrupted in the middle of a call.

@@ -14,8 +14,12 @@ use crate::shader::{Checks, fragment};
 /// Combines all items of a range into one.
 ///
 /// Shape: n items in, one item out. Reads each item once; one dispatch (two on Metal). The operator need not commute:
-/// items are combined in their order. Bits repeat from run to run for the same plan, tuning, capacity and count, also
-/// of floats. n = 0 gives the identity.
+/// items are combined in their order unless it says that it does. Bits repeat from run to run for the same plan, tuning,
+/// capacity, count and place of the range within 16 bytes, also of floats. n = 0 gives the identity.
+///
+/// Each workgroup reduces a contiguous share: lanes gather, subgroups and then the workgroup combine (Harris 2007, with
+/// shuffles for his last levels). The workgroup that finishes last combines the parts, as in CUDA's sample
+/// `threadFenceReduction`; nobody waits.
 ///
 /// ```no_run
 /// use wavelane::{Gpu, op, primitive::{Count, Reduce}};
@@ -60,6 +64,10 @@ impl<T: Element> Reduce<T> {
     }
 
     /// Builds the plan with sizes of the caller's.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), [`InvalidArgument`](crate::ErrorKind::InvalidArgument) for sizes out of range, and
+    /// [`LimitTooSmall`](crate::ErrorKind::LimitTooSmall) for sizes over the device's limits.
     pub fn with_tuning(gpu: &Gpu, operator: impl Into<Operator<T>>, tuning: Tuning) -> Result<Self> {
         let operator = operator.into();
         operator.check()?;

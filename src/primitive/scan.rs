@@ -17,9 +17,18 @@ use crate::shader::{Checks, fragment};
 /// 0 to i - 1, beginning with the identity. Either begins with a value of the caller's if one is given
 /// ([`initial`](Self::initial)).
 ///
-/// Reduce, then scan: two dispatches, which read the input twice and write the output once. The operator need not
-/// commute. Bits repeat from run to run for the same plan, tuning, capacity and count, also of floats. n = 0 writes
-/// nothing.
+/// Reduce, then scan (Dotsenko et al. 2008; Merrill and Grimshaw 2009): two dispatches, which read the input twice and
+/// write the output once. The operator need not commute. Bits repeat from run to run for the same plan, tuning, capacity,
+/// count and place of the ranges within 16 bytes, also of floats. n = 0 writes nothing.
+///
+/// ```no_run
+/// use wavelane::{Gpu, op, primitive::{Count, Scan}, wgpu};
+/// # fn offsets(gpu: &Gpu, lengths: &wgpu::Buffer, offsets: &wgpu::Buffer, n: u32, pass: &mut wgpu::ComputePass<'_>) -> Result<(), wavelane::Error> {
+/// let plan = Scan::<u32>::exclusive(gpu, op::Add)?;
+/// let call = plan.prepare(lengths.slice(..), offsets.slice(..), Count::Host(n))?;
+/// call.record(pass);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scan<T> {
     gpu: Gpu,

@@ -12,7 +12,9 @@ use crate::shader::module::{Piece, U32, printed};
 use crate::shader::user::{self, UserText};
 use crate::shader::{Checks, fragment};
 
-/// Which items are kept, in WGSL.
+/// Which items are kept, in WGSL. Checked when a plan is built with it.
+///
+/// It depends on the item and its index alone. Comparisons of floats with NaN are as the device has them.
 #[derive(Clone, Debug)]
 pub struct Predicate {
     text: String,
@@ -54,7 +56,19 @@ pub struct DispatchArgs<'a> {
 ///
 /// Shape: n items in, k <= n items out, k itself as a `u32`, and k as dispatch arguments. The output range holds as many
 /// items as the capacity; what lies behind k stays as it was. Two dispatches, which read the input twice and write what
-/// is kept once. Results do not depend on timing. n = 0 gives k = 0.
+/// is kept once. Results do not depend on timing. n = 0 gives k = 0, and dispatch arguments of 0 workgroups.
+///
+/// Every workgroup counts what it keeps of its share; then every workgroup adds up the counts before its own and writes
+/// behind them: a scan of the flags (Blelloch 1990) that is never stored. The predicate is asked twice for each item.
+///
+/// ```no_run
+/// use wavelane::{Gpu, primitive::{Count, Predicate, Select}, wgpu};
+/// # fn large(gpu: &Gpu, items: &wgpu::Buffer, kept: &wgpu::Buffer, number: &wgpu::Buffer, n: u32, pass: &mut wgpu::ComputePass<'_>) -> Result<(), wavelane::Error> {
+/// let plan = Select::<f32>::new(gpu, Predicate::wgsl("x > 0.5"))?;
+/// let call = plan.prepare(items.slice(..), kept.slice(..), number.slice(..), Count::Host(n))?;
+/// call.record(pass);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Select<T> {
     gpu: Gpu,
@@ -83,6 +97,10 @@ impl<T: Element> Select<T> {
     }
 
     /// Builds the plan with sizes of the caller's.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), [`InvalidArgument`](crate::ErrorKind::InvalidArgument) for sizes out of range, and
+    /// [`LimitTooSmall`](crate::ErrorKind::LimitTooSmall) for sizes over the device's limits.
     pub fn with_tuning(gpu: &Gpu, predicate: Predicate, tuning: Tuning) -> Result<Self> {
         kernel::check_element::<T>(gpu)?;
         let predicate = predicate.check::<T>()?;

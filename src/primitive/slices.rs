@@ -123,14 +123,14 @@ impl Gpu {
 
     fn submit_reduce<T: Element>(&self, items: &[T], operator: Operator<T>) -> Result<Submitted> {
         let plan = Reduce::new(self, operator)?;
-        let input = self.upload(items)?;
+        let input = self.upload(items, INPUT)?;
         let outputs = self.buffer("reduce output", size_of::<T>() as u64, OUTPUT)?;
         self.submit_call(&plan.prepare(input.slice(..), outputs.slice(..), count(items)?)?);
         Ok(Submitted { outputs, bytes: size_of::<T>() as u64 })
     }
 
     fn submit_scan<T: Element>(&self, items: &[T], plan: Scan<T>) -> Result<Submitted> {
-        let input = self.upload(items)?;
+        let input = self.upload(items, INPUT)?;
         let bytes = size_of_val(items) as u64;
         let outputs = self.buffer("scan output", bytes, OUTPUT)?;
         self.submit_call(&plan.prepare(input.slice(..), outputs.slice(..), count(items)?)?);
@@ -139,16 +139,12 @@ impl Gpu {
 
     fn submit_select<T: Element>(&self, items: &[T], predicate: Predicate) -> Result<(Submitted, Submitted)> {
         let plan = Select::<T>::new(self, predicate)?;
-        let input = self.upload(items)?;
+        let input = self.upload(items, INPUT)?;
         let bytes = size_of_val(items) as u64;
         let kept = self.buffer("select output", bytes, OUTPUT)?;
         let kept_count = self.buffer("select count", 4, OUTPUT)?;
         self.submit_call(&plan.prepare(input.slice(..), kept.slice(..), kept_count.slice(..), count(items)?)?);
         Ok((Submitted { outputs: kept, bytes }, Submitted { outputs: kept_count, bytes: 4 }))
-    }
-
-    fn upload<T: Element>(&self, items: &[T]) -> Result<wgpu::Buffer> {
-        self.buffer_with("input", bytemuck::cast_slice(items), INPUT)
     }
 
     fn submit_call(&self, call: &Prepared) {

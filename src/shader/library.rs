@@ -70,8 +70,9 @@ pub mod block {
         plain(Kind::Vote)
     }
 
-    /// `sg_multisplit(bucket: u32, bits: u32) -> SgSplit { peers, rank, count }` and
-    /// `sg_match_bits(bucket, bits) -> vec4<u32>`: lanes that agree in the lowest bits, a ballot a bit.
+    /// `sg_multisplit(bucket: u32, bits: u32) -> SgSplit { peers, rank, count }`: which lanes have this lane's bucket, how
+    /// many of them are below it, how many there are; `sg_match_bits(bucket, bits) -> vec4<u32>`: the peers alone. Only
+    /// the lowest `bits` bits count, a ballot each (Ashkiani et al. 2016); `bits` is the same in the whole workgroup.
     pub fn multisplit() -> Block {
         plain(Kind::Multisplit)
     }
@@ -89,24 +90,28 @@ pub mod block {
         plain(Kind::OfType(OfType::Match, T::TYPE))
     }
 
-    /// `sg_reduce_op_T(x)`, in all lanes; `sg_reduce_tree_op_T(x)`, the same by a shuffle tree, which leaves its number
-    /// of steps in `sg_tree_steps_op_T`.
+    /// `sg_reduce_op_T(x)`, in all lanes: the hardware's instruction where it has one (`u32` and `i32` on the native path,
+    /// without `Mul`), else `sg_reduce_tree_op_T(x)`, a tree of log2(width) shuffles that leaves its number of steps in
+    /// `sg_tree_steps_op_T`.
     pub fn subgroup_reduce<T: Element>(operator: impl Into<Operator<T>>) -> Block {
         of_operator(OfOperator::Reduce, operator)
     }
 
-    /// `sg_scan_inclusive_op_T(x)`, `sg_scan_exclusive_op_T(x)`.
+    /// `sg_scan_inclusive_op_T(x)`, `sg_scan_exclusive_op_T(x)`: the lanes up to this one, with it or without it. log2(width)
+    /// shuffles (Hillis and Steele 1986), one more for the exclusive form, which gives lane 0 the identity.
     pub fn subgroup_scan<T: Element>(operator: impl Into<Operator<T>>) -> Block {
         of_operator(OfOperator::Scan, operator)
     }
 
     /// `sg_segmented_scan_inclusive_op_T(x, head: bool)`, `sg_segmented_scan_exclusive_op_T`,
-    /// `sg_segmented_reduce_op_T`: a segment begins at each lane that raises `head`, and at lane 0.
+    /// `sg_segmented_reduce_op_T`: a segment begins at each lane that raises `head`, and at lane 0, and ends before the
+    /// next one or with the subgroup. log2(width) shuffles and one or two ballots.
     pub fn segmented<T: Element>(operator: impl Into<Operator<T>>) -> Block {
         of_operator(OfOperator::Segmented, operator)
     }
 
-    /// `wg_reduce_op_T(x)`, in all invocations. Two barriers.
+    /// `wg_reduce_op_T(x)`, in all invocations: two subgroup reductions and two barriers, on the emulated path those of the
+    /// subgroup operations besides.
     pub fn workgroup_reduce<T: Element>(operator: impl Into<Operator<T>>) -> Block {
         of_operator(OfOperator::WorkgroupReduce, operator)
     }
@@ -121,19 +126,22 @@ pub mod block {
         plain(Kind::OfType(OfType::WorkgroupBroadcast, T::TYPE))
     }
 
-    /// `wg_striped_to_blocked_T(&items)`, `wg_blocked_to_striped_T(&items)` on an `array<T, ITEMS>` of each invocation.
-    /// Two barriers.
+    /// `wg_striped_to_blocked_T(&items)`, `wg_blocked_to_striped_T(&items)` on a variable `items: array<T, ITEMS>` of each
+    /// invocation. Striped: it holds the items `i`, `i + WORKGROUP`, …, as coalesced loads give them; blocked: `i * ITEMS`
+    /// and following, as a scan wants them. `items` is 1 to 64. Two barriers.
     pub fn workgroup_exchange<T: Element>(items: u32) -> Block {
         plain(Kind::OfType(OfType::WorkgroupExchange { items }, T::TYPE))
     }
 
-    /// `wg_select(keep: bool) -> WgSelected { rank, count }`: how many before this one keep something, and how many do.
+    /// `wg_select(keep: bool) -> WgSelected { rank, count }`: how many before this one keep something, and how many do. Two
+    /// barriers.
     pub fn workgroup_select() -> Block {
         plain(Kind::WorkgroupSelect)
     }
 
     /// `wg_rank(bucket: u32) -> WgRanked { place, rank }`: the place in a stable sort by bucket, and within the bucket.
-    /// `buckets` is a power of two from 2 to 256.
+    /// `buckets` is a power of two from 2 to 256, and `bucket` is below it: nobody checks. Six barriers, and a word of
+    /// workgroup memory for each bucket of each subgroup.
     pub fn workgroup_rank(buckets: u32) -> Block {
         plain(Kind::WorkgroupRank { buckets })
     }
@@ -152,7 +160,9 @@ pub struct Library {
 /// The kernel takes one argument of the type `Place` and calls `sg_begin` on it first. Then it knows `sg_lane`,
 /// `sg_size`, `sg_id`, `sg_count` (lanes of this subgroup), `sg_groups` and `wg_index`, and `WORKGROUP`; of the argument
 /// `place.index`, `place.workgroup` and `place.workgroups`. Names that begin with `sg_`, `wg_` and `op_` are taken.
-/// Build the pipeline with `zero_initialize_workgroup_memory: false`: the blocks initialise what they read.
+/// Build the pipeline with [`Gpu::compute_pipeline`], or with one's own descriptor and
+/// `zero_initialize_workgroup_memory: false`: the blocks initialise what they read. Without blocks there are `Place`,
+/// `sg_begin` and what it sets.
 ///
 /// ```no_run
 /// use wavelane::{Gpu, op, shader::{self, block}};

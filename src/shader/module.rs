@@ -180,11 +180,11 @@ impl ModuleBuilder {
             }
             Piece::Type(i) => {
                 let element = self.instances[i.0].element;
-                if let ElementType::Struct(s) = element {
-                    if !self.declared_structs.contains(&s.name) {
-                        self.declared_structs.push(s.name);
-                        self.assembler.printed(&element.declaration());
-                    }
+                if let ElementType::Struct(s) = element
+                    && !self.declared_structs.contains(&s.name)
+                {
+                    self.declared_structs.push(s.name);
+                    self.assembler.printed(&element.declaration());
                 }
                 let text = type_text(&element);
                 // Under a name of its own the type is called what WGSL calls it: an alias would be a type of its own to

@@ -1,9 +1,10 @@
 // CUB's time for one primitive at one size, for `peers --cub`:
 //
 //   nvcc -O3 -std=c++17 -arch=sm_90 -o cub cub.cu
-//   ./cub reduce|scan|select LOG2_ITEMS
+//   ./cub reduce|scan|select LOG2_ITEMS [CALLS]
 //
-// Prints one line `primitive,element,items,median_ns`. All memory, temporary storage included, is allocated before
+// Prints one line `primitive,element,items,median_ns`: the time of one call, or of CALLS calls in a row divided by their
+// number. All memory, temporary storage included, is allocated before
 // anything is timed; the result is verified against the host; then 1.5 s of the primitive itself warm the GPU up, and
 // events around each of the iterations time it. A short kernel that only spins goes ahead of the timed iterations, so
 // that all of them are queued before the first runs and no time of the host's is in the figure.
@@ -61,7 +62,7 @@ enum class Primitive { reduce, scan, select };
 
 struct Work {
   Primitive primitive;
-  std::int64_t items;
+  int items;
   std::uint32_t* input = nullptr;
   std::uint32_t* output = nullptr;
   std::int64_t* selected = nullptr;
@@ -122,8 +123,8 @@ void verify(const Work& work, const std::vector<std::uint32_t>& input) {
 } // namespace
 
 int main(int argc, char** argv) {
-  const char* usage = "usage: cub reduce|scan|select LOG2_ITEMS (0 to 30)\n";
-  if (argc != 3) {
+  const char* usage = "usage: cub reduce|scan|select LOG2_ITEMS (0 to 30) [CALLS (1 to 1000)]\n";
+  if (argc != 3 && argc != 4) {
     std::fputs(usage, stderr);
     return 2;
   }
@@ -144,7 +145,12 @@ int main(int argc, char** argv) {
     std::fputs(usage, stderr);
     return 2;
   }
-  work.items = std::int64_t{1} << log2_items;
+  work.items = 1 << log2_items;
+  const int calls = argc == 4 ? std::atoi(argv[3]) : 1;
+  if (calls < 1 || calls > 1000) {
+    std::fputs(usage, stderr);
+    return 2;
+  }
 
   const std::size_t bytes = static_cast<std::size_t>(work.items) * sizeof(std::uint32_t);
   std::vector<std::uint32_t> input(static_cast<std::size_t>(work.items));
@@ -186,7 +192,9 @@ int main(int argc, char** argv) {
   CHECK(cudaGetLastError());
   for (int i = 0; i < ITERATIONS; ++i) {
     CHECK(cudaEventRecord(before[i], stream));
-    work.run(stream);
+    for (int call = 0; call < calls; ++call) {
+      work.run(stream);
+    }
     CHECK(cudaEventRecord(after[i], stream));
   }
   CHECK(cudaStreamSynchronize(stream));
@@ -195,7 +203,7 @@ int main(int argc, char** argv) {
     CHECK(cudaEventElapsedTime(&times_ms[i], before[i], after[i]));
   }
   std::sort(times_ms.begin(), times_ms.end());
-  const double median_ns = 1e6 * static_cast<double>(times_ms[ITERATIONS / 2]);
+  const double median_ns = 1e6 * static_cast<double>(times_ms[ITERATIONS / 2]) / calls;
   // Once more, so that what was timed is known to have been right as well.
   verify(work, input);
   std::printf("%s,u32,%lld,%.0f\n", argv[1], static_cast<long long>(work.items), median_ns);

@@ -179,9 +179,11 @@ impl Bench<'_> {
         let result = self.lampshade(case, primitive, call);
         self.keep(result);
         if let Some(program) = &self.args.cub {
-            match cub::medians(&self.timer, program, case, primitive) {
-                Ok([ours, cub]) => row(case, primitive, ours, "cub", cub),
-                Err(error) => self.failed(&error.to_string()),
+            for (calls, name) in [(1, "cub".to_string()), (cub::IN_A_ROW, format!("cub; {} calls in a row", cub::IN_A_ROW))] {
+                match cub::medians(&self.timer, program, case, primitive, calls) {
+                    Ok([ours, cub]) => row(case, primitive, ours, &name, cub),
+                    Err(error) => self.failed(&error.to_string()),
+                }
             }
         }
     }

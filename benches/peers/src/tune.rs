@@ -57,7 +57,7 @@ pub(crate) fn rows(timer: &Timer, case: &Case<u32>, primitive: Primitive) -> Res
 fn tunings(items: u32) -> impl Iterator<Item = Tuning> {
     WORKGROUPS.into_iter().flat_map(move |workgroup| {
         ROWS.into_iter().flat_map(move |rows| {
-            let tiles = (items + PACK - 1).div_ceil(workgroup * rows * PACK);
+            let tiles = items.div_ceil(workgroup * rows * PACK);
             let cut = MAX_GROUPS.iter().position(|most| *most >= tiles).map_or(MAX_GROUPS.len(), |at| at + 1);
             MAX_GROUPS[..cut].iter().map(move |most| Tuning::new(workgroup, rows, *most))
         })
