@@ -9,7 +9,7 @@ use super::{reduce, scan, select};
 use crate::algebra;
 use crate::harness::{Env, Table};
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add("checked/reduce/affine", |env| {
         let env = checked(env);
         reduce::check(&env, &algebra::affine(), env.tight(), &env.sizes(env.tight(), 8));

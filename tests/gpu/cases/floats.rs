@@ -9,7 +9,7 @@ use crate::algebra::{Algebra, Item, builtin};
 use crate::harness::{Env, Rng, Table, assert_items};
 use crate::oracle;
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add("floats/bits_repeat", bits_repeat);
     table.add_full("floats/sum_within_tolerance", tolerance);
     table.add("floats/special_reduce", special_reduce);

@@ -9,7 +9,7 @@ use crate::algebra::{self, Affine};
 use crate::harness::{Env, Table, assert_items};
 use crate::oracle;
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add("slices/blocking", blocking);
     table.add_full("slices/async", |env| {
         let done = AtomicBool::new(false);

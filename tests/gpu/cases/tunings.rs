@@ -8,7 +8,7 @@ use super::{reduce, scan, select};
 use crate::algebra;
 use crate::harness::{Paths, Table};
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     let flat = |workgroup, rows, max_groups| (Tuning::new(workgroup, rows, max_groups), "");
     for (tuning, deep) in [
         flat(128, 1, 1),
