@@ -53,11 +53,14 @@ impl Tuning {
         if !(1..=32).contains(&rows) {
             return Err(Error::argument(format!("a lane loads 1 to 32 rows, not {rows}")));
         }
-        if fill_groups == 0 || tiles_per_group == 0 {
-            return Err(Error::argument("a workgroup takes at least one tile, and at least one workgroup is there"));
-        }
         if !(1..=65_535).contains(&max_groups) {
             return Err(Error::argument(format!("1 to 65535 workgroups share the work, not {max_groups}")));
+        }
+        if fill_groups == 0 || tiles_per_group == 0 {
+            return Err(Error::argument(format!(
+                "at least 1 workgroup fills the device, and takes at least 1 tile beyond that, not {fill_groups} and \
+                 {tiles_per_group}"
+            )));
         }
         let limits = gpu.limits();
         let allowed = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);

@@ -8,7 +8,7 @@ use crate::harness::Rng;
 use crate::oracle::Builtin;
 
 /// An element that results can be compared of.
-pub trait Item: Element + Debug {
+pub(crate) trait Item: Element + Debug {
     /// The same bits, or both NaN.
     fn same(&self, other: &Self) -> bool {
         bytemuck::bytes_of(self) == bytemuck::bytes_of(other)
@@ -35,9 +35,9 @@ impl Item for [f32; 2] {
 /// A function x -> a x + b of words that wrap. Composing them does not commute.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-pub struct Affine {
-    pub a: u32,
-    pub b: u32,
+pub(crate) struct Affine {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
 }
 wavelane::element!(Affine { a: u32, b: u32 });
 impl Item for Affine {}
@@ -45,10 +45,10 @@ impl Item for Affine {}
 /// Count, sum and sum of squares: 12 bytes, of which no power of two is a multiple.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-pub struct Moments {
-    pub count: u32,
-    pub sum: f32,
-    pub squares: f32,
+pub(crate) struct Moments {
+    pub(crate) count: u32,
+    pub(crate) sum: f32,
+    pub(crate) squares: f32,
 }
 wavelane::element!(Moments { count: u32, sum: f32, squares: f32 });
 impl Item for Moments {}
@@ -56,27 +56,34 @@ impl Item for Moments {}
 /// A rectangle, two fields that are vectors.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-pub struct Bounds {
-    pub low: [f32; 2],
-    pub high: [f32; 2],
+pub(crate) struct Bounds {
+    pub(crate) low: [f32; 2],
+    pub(crate) high: [f32; 2],
 }
 wavelane::element!(Bounds { low: [f32; 2], high: [f32; 2] });
 impl Item for Bounds {}
 
+/// Sequences repeat after so many items, a prime: making millions takes long without optimisation.
+const PERIOD: usize = 65_521;
+
 /// An operator on both sides.
-pub struct Algebra<T: Item> {
-    pub name: String,
-    pub operator: Operator<T>,
-    pub identity: T,
-    pub combine: Box<dyn Fn(T, T) -> T + Send + Sync>,
+pub(crate) struct Algebra<T: Item> {
+    pub(crate) name: String,
+    pub(crate) operator: Operator<T>,
+    pub(crate) identity: T,
+    pub(crate) combine: Box<dyn Fn(T, T) -> T + Send + Sync>,
     sample: fn(&mut Rng, usize) -> T,
 }
 
 impl<T: Item> Algebra<T> {
     /// The first items of this algebra's sequence: the same ones on every call.
-    pub fn items(&self, count: usize) -> Vec<T> {
+    pub(crate) fn items(&self, count: usize) -> Vec<T> {
         let mut rng = Rng::new(self.name.bytes().map(u64::from).sum());
-        (0..count).map(|i| (self.sample)(&mut rng, i)).collect()
+        let mut items: Vec<T> = (0..count.min(PERIOD)).map(|i| (self.sample)(&mut rng, i)).collect();
+        while items.len() < count {
+            items.extend_from_within(..PERIOD.min(count - items.len()));
+        }
+        items
     }
 
     fn wgsl(name: &str, text: &str, identity: T, combine: fn(T, T) -> T, sample: fn(&mut Rng, usize) -> T) -> Self {
@@ -90,7 +97,7 @@ impl<T: Item> Algebra<T> {
     }
 
     /// The same operator, said to commute.
-    pub fn commutative(mut self) -> Self {
+    pub(crate) fn commutative(mut self) -> Self {
         self.operator = self.operator.commutative();
         self.name += "_commutative";
         self
@@ -99,7 +106,7 @@ impl<T: Item> Algebra<T> {
 
 /// Items for the built-in operators that keep results telling: products that do not vanish, sums of floats that are
 /// exact whatever their order.
-pub trait Sample: Builtin + Item {
+pub(crate) trait Sample: Builtin + Item {
     fn sample(op: Op, rng: &mut Rng, i: usize) -> Self;
 }
 
@@ -163,7 +170,7 @@ where
 }
 
 /// A built-in operator.
-pub fn builtin<T: Sample>(op: Op) -> Algebra<T> {
+pub(crate) fn builtin<T: Sample>(op: Op) -> Algebra<T> {
     let sample: fn(&mut Rng, usize) -> T = match op {
         Op::Add => |rng, i| T::sample(Op::Add, rng, i),
         Op::Mul => |rng, i| T::sample(Op::Mul, rng, i),
@@ -183,7 +190,7 @@ pub fn builtin<T: Sample>(op: Op) -> Algebra<T> {
 }
 
 /// First f, then g: the order shows in every result.
-pub fn affine() -> Algebra<Affine> {
+pub(crate) fn affine() -> Algebra<Affine> {
     Algebra::wgsl(
         "affine",
         "fn identity() -> Affine { return Affine(1u, 0u); }
@@ -195,7 +202,7 @@ pub fn affine() -> Algebra<Affine> {
 }
 
 /// Products of 2 x 2 matrices over a vector of four.
-pub fn matrix() -> Algebra<[u32; 4]> {
+pub(crate) fn matrix() -> Algebra<[u32; 4]> {
     Algebra::wgsl(
         "matrix",
         "fn identity() -> vec4<u32> { return vec4<u32>(1u, 0u, 0u, 1u); }
@@ -219,7 +226,7 @@ pub fn matrix() -> Algebra<[u32; 4]> {
 }
 
 /// Sums field by field, of fields with different types.
-pub fn moments() -> Algebra<Moments> {
+pub(crate) fn moments() -> Algebra<Moments> {
     Algebra::wgsl(
         "moments",
         "fn identity() -> Moments { return Moments(0u, 0.0, 0.0); }
@@ -237,7 +244,7 @@ pub fn moments() -> Algebra<Moments> {
 }
 
 /// The smallest rectangle around two.
-pub fn bounds() -> Algebra<Bounds> {
+pub(crate) fn bounds() -> Algebra<Bounds> {
     Algebra::wgsl(
         "bounds",
         "fn identity() -> Bounds { return Bounds(vec2<f32>(1e30), vec2<f32>(-1e30)); }
@@ -257,7 +264,7 @@ pub fn bounds() -> Algebra<Bounds> {
 }
 
 /// Greatest common divisor: text with a loop, which runs in a checked module.
-pub fn gcd() -> Algebra<u32> {
+pub(crate) fn gcd() -> Algebra<u32> {
     Algebra::wgsl(
         "gcd",
         "fn identity() -> u32 { return 0u; }
@@ -284,7 +291,7 @@ pub fn gcd() -> Algebra<u32> {
 }
 
 /// The first of two that is not zero: associative, does not commute, and keeps most items out of the result.
-pub fn first_nonzero() -> Algebra<u32> {
+pub(crate) fn first_nonzero() -> Algebra<u32> {
     Algebra::wgsl(
         "first_nonzero",
         "fn identity() -> u32 { return 0u; }
@@ -301,7 +308,7 @@ pub fn first_nonzero() -> Algebra<u32> {
 }
 
 /// The last of two that is not zero: prefixes change with every item.
-pub fn last_nonzero() -> Algebra<u32> {
+pub(crate) fn last_nonzero() -> Algebra<u32> {
     Algebra::wgsl(
         "last_nonzero",
         "fn identity() -> u32 { return 0u; }

@@ -3,17 +3,17 @@
 
 /// A case that fails on a driver.
 #[derive(Debug)]
-pub struct Expectation {
+pub(crate) struct Expectation {
     /// Where the case's name begins so.
-    pub case: &'static str,
+    pub(crate) case: &'static str,
     /// Where the adapter's name or its driver's contains this.
-    pub driver: &'static str,
+    pub(crate) driver: &'static str,
     /// `native` or `emulated-32` and the like; all paths where it is empty.
-    pub path: &'static str,
+    pub(crate) path: &'static str,
     /// What the failure's message contains.
-    pub message: &'static str,
+    pub(crate) message: &'static str,
     /// Which bug explains it, with a link.
-    pub reason: &'static str,
+    pub(crate) reason: &'static str,
 }
 
 const EXPECTED: &[Expectation] = &[];
@@ -35,12 +35,12 @@ fn covers(expected: &Expectation, case: &str, info: &wgpu::AdapterInfo, path: &s
 }
 
 /// The expectation that covers a trial.
-pub fn find(case: &str, info: &wgpu::AdapterInfo, path: &str) -> Option<&'static Expectation> {
+pub(crate) fn find(case: &str, info: &wgpu::AdapterInfo, path: &str) -> Option<&'static Expectation> {
     EXPECTED.iter().find(|expected| covers(expected, case, info, path))
 }
 
 /// Why a trial is not run.
-pub fn crash(case: &str, info: &wgpu::AdapterInfo, path: &str) -> Option<String> {
+pub(crate) fn crash(case: &str, info: &wgpu::AdapterInfo, path: &str) -> Option<String> {
     let crash = CRASHES.iter().find(|expected| covers(expected, case, info, path))?;
     Some(format!("{} ('{}')", crash.reason, crash.message))
 }

@@ -8,17 +8,17 @@ use wavelane::{Error, ErrorKind, Gpu};
 use crate::algebra::Item;
 
 /// A row of the table.
-pub struct Case {
-    pub name: String,
-    pub paths: Paths,
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) paths: Paths,
     /// Features of the device without which the row is ignored.
-    pub needs: wgpu::Features,
-    pub run: Box<dyn Fn(&Env) + Send + Sync>,
+    pub(crate) needs: wgpu::Features,
+    pub(crate) run: Box<dyn Fn(&Env) + Send + Sync>,
 }
 
 /// On which paths a row runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paths {
+pub(crate) enum Paths {
     Every,
     /// The path that the probe chose, and the others in a full run only.
     Full,
@@ -28,18 +28,28 @@ pub enum Paths {
 
 /// The rows.
 #[derive(Default)]
-pub struct Table(pub Vec<Case>);
+pub(crate) struct Table(pub(crate) Vec<Case>);
 
 impl Table {
-    pub fn add(&mut self, name: impl Into<String>, run: impl Fn(&Env) + Send + Sync + 'static) {
+    pub(crate) fn add(&mut self, name: impl Into<String>, run: impl Fn(&Env) + Send + Sync + 'static) {
         self.push(name, Paths::Every, wgpu::Features::empty(), run);
     }
 
-    pub fn add_main(&mut self, name: impl Into<String>, run: impl Fn(&Env) + Send + Sync + 'static) {
+    pub(crate) fn add_main(&mut self, name: impl Into<String>, run: impl Fn(&Env) + Send + Sync + 'static) {
         self.push(name, Paths::Main, wgpu::Features::empty(), run);
     }
 
-    pub fn push(
+    pub(crate) fn add_full(&mut self, name: impl Into<String>, run: impl Fn(&Env) + Send + Sync + 'static) {
+        self.push(name, Paths::Full, wgpu::Features::empty(), run);
+    }
+
+    /// For rows of which every `step`th runs on every path: emulated kernels take long to compile, and the same
+    /// fragments meet the same types in other rows.
+    pub(crate) fn paths(&self, step: usize) -> Paths {
+        if self.0.len().is_multiple_of(step) { Paths::Every } else { Paths::Full }
+    }
+
+    pub(crate) fn push(
         &mut self,
         name: impl Into<String>,
         paths: Paths,
@@ -51,14 +61,14 @@ impl Table {
 }
 
 /// Where a case runs. All cases of an adapter share its device and pipelines.
-pub struct Env {
-    pub gpu: Gpu,
+pub(crate) struct Env {
+    pub(crate) gpu: Gpu,
     /// Whether this is the path that the probe chose. The others take smaller sizes.
-    pub main: bool,
+    pub(crate) main: bool,
 }
 
 /// Opens a device as a caller would, so that an error that wgpu reports by callback panics where it happens.
-pub fn open(adapter: &wgpu::Adapter) -> Result<Gpu, String> {
+pub(crate) fn open(adapter: &wgpu::Adapter) -> Result<Gpu, String> {
     let needs = wavelane::requirements(adapter);
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
         label: Some("tests"),
@@ -76,32 +86,32 @@ const SENTINEL: u8 = 0xa5;
 const TRAIL: u64 = 272;
 
 /// A range in a buffer whose other bytes are all the sentinel.
-pub struct Guarded {
-    pub buffer: wgpu::Buffer,
-    pub first: u64,
-    pub bytes: u64,
+pub(crate) struct Guarded {
+    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) first: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Guarded {
-    pub fn slice(&self) -> wgpu::BufferSlice<'_> {
+    pub(crate) fn slice(&self) -> wgpu::BufferSlice<'_> {
         self.buffer.slice(self.first..self.first + self.bytes)
     }
 
     /// The first `bytes` of the range.
-    pub fn first(&self, bytes: u64) -> wgpu::BufferSlice<'_> {
+    pub(crate) fn first(&self, bytes: u64) -> wgpu::BufferSlice<'_> {
         assert!(bytes <= self.bytes);
         self.buffer.slice(self.first..self.first + bytes)
     }
 }
 
-pub const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+pub(crate) const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST)
     .union(wgpu::BufferUsages::INDIRECT);
 
 impl Env {
     /// A buffer with these usages, full of sentinels.
-    pub fn buffer(&self, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+    pub(crate) fn buffer(&self, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
         let buffer = self.gpu.device().create_buffer(&wgpu::BufferDescriptor {
             label: Some("test"),
             size: bytes.next_multiple_of(4),
@@ -118,17 +128,17 @@ impl Env {
     }
 
     /// Room for `bytes` bytes from byte `first` on.
-    pub fn room(&self, first: u64, bytes: u64) -> Guarded {
+    pub(crate) fn room(&self, first: u64, bytes: u64) -> Guarded {
         Guarded { buffer: self.buffer(first + bytes + TRAIL, USAGE), first, bytes }
     }
 
     /// Room for `items` items from the item `lead` on.
-    pub fn output<T: Item>(&self, lead: usize, items: usize) -> Guarded {
+    pub(crate) fn output<T: Item>(&self, lead: usize, items: usize) -> Guarded {
         self.room((lead * size_of::<T>()) as u64, (items * size_of::<T>()) as u64)
     }
 
     /// A buffer that holds these items from the item `lead` on.
-    pub fn input<T: Item>(&self, lead: usize, items: &[T]) -> Guarded {
+    pub(crate) fn input<T: Item>(&self, lead: usize, items: &[T]) -> Guarded {
         let room = self.output::<T>(lead, items.len());
         if !items.is_empty() {
             self.gpu.queue().write_buffer(&room.buffer, room.first, bytemuck::cast_slice(items));
@@ -137,7 +147,7 @@ impl Env {
     }
 
     /// A count in a buffer, at this byte.
-    pub fn count(&self, first: u64, count: u32) -> Guarded {
+    pub(crate) fn count(&self, first: u64, count: u32) -> Guarded {
         let room = self.room(first, 4);
         self.gpu.queue().write_buffer(&room.buffer, first, bytemuck::bytes_of(&count));
         room
@@ -145,7 +155,7 @@ impl Env {
 
     /// Records the calls one after another into one pass, and submits it.
     #[track_caller]
-    pub fn submit(&self, calls: &[&Prepared]) {
+    pub(crate) fn submit(&self, calls: &[&Prepared]) {
         let mut encoder = self.gpu.device().create_command_encoder(&Default::default());
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
@@ -157,7 +167,7 @@ impl Env {
     }
 
     /// The whole buffer.
-    pub fn read_all(&self, buffer: &wgpu::Buffer) -> Vec<u8> {
+    pub(crate) fn read_all(&self, buffer: &wgpu::Buffer) -> Vec<u8> {
         let device = self.gpu.device();
         let staging = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("test readback"),
@@ -177,7 +187,7 @@ impl Env {
 
     /// The bytes of a range; asserts that those around it are still sentinels.
     #[track_caller]
-    pub fn read_bytes(&self, room: &Guarded) -> Vec<u8> {
+    pub(crate) fn read_bytes(&self, room: &Guarded) -> Vec<u8> {
         let mut all = self.read_all(&room.buffer);
         let (first, end) = (room.first as usize, (room.first + room.bytes) as usize);
         if let Some(at) = all[..first].iter().rposition(|byte| *byte != SENTINEL) {
@@ -192,17 +202,17 @@ impl Env {
 
     /// The items of a range; asserts that the bytes around it are still sentinels.
     #[track_caller]
-    pub fn read<T: Item>(&self, room: &Guarded) -> Vec<T> {
+    pub(crate) fn read<T: Item>(&self, room: &Guarded) -> Vec<T> {
         bytemuck::pod_collect_to_vec(&self.read_bytes(room))
     }
 
     /// A tuning with few, small workgroups: every boundary is near.
-    pub fn tight(&self) -> Tuning {
+    pub(crate) fn tight(&self) -> Tuning {
         Tuning::new(128, 2, 5)
     }
 
     /// Sizes around every boundary of a plan with this tuning for items of `item_bytes`.
-    pub fn sizes(&self, tuning: Tuning, item_bytes: usize) -> Vec<usize> {
+    pub(crate) fn sizes(&self, tuning: Tuning, item_bytes: usize) -> Vec<usize> {
         let pack = if item_bytes == 4 { 4 } else { 1 };
         let row = self.gpu.lanes() as usize * pack;
         let tile = (tuning.workgroup * tuning.rows) as usize * pack;
@@ -219,13 +229,13 @@ impl Env {
 }
 
 /// Whether a result has not changed from the sentinel.
-pub fn is_untouched(bytes: &[u8]) -> bool {
+pub(crate) fn is_untouched(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == SENTINEL)
 }
 
 /// Compares item by item and names the first that differs.
 #[track_caller]
-pub fn assert_items<T: Item>(got: &[T], want: &[T], what: impl FnOnce() -> String) {
+pub(crate) fn assert_items<T: Item>(got: &[T], want: &[T], what: impl FnOnce() -> String) {
     assert_eq!(got.len(), want.len(), "{}: number of items", what());
     if let Some(i) = (0..got.len()).find(|&i| !got[i].same(&want[i])) {
         let wrong = (0..got.len()).filter(|&i| !got[i].same(&want[i])).count();
@@ -236,7 +246,7 @@ pub fn assert_items<T: Item>(got: &[T], want: &[T], what: impl FnOnce() -> Strin
 
 /// Asserts that a call was refused: the kind, and parts of the message.
 #[track_caller]
-pub fn assert_refused<T: Debug>(result: Result<T, Error>, kind: ErrorKind, parts: &[impl AsRef<str>]) {
+pub(crate) fn assert_refused<T: Debug>(result: Result<T, Error>, kind: ErrorKind, parts: &[impl AsRef<str>]) {
     let error = result.expect_err("this must be refused");
     assert_eq!(error.kind(), kind, "{error}");
     for part in parts {
@@ -246,14 +256,14 @@ pub fn assert_refused<T: Debug>(result: Result<T, Error>, kind: ErrorKind, parts
 }
 
 /// Steele, Lea and Flood's SplitMix64.
-pub struct Rng(u64);
+pub(crate) struct Rng(u64);
 
 impl Rng {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -261,7 +271,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    pub fn below(&mut self, bound: u32) -> u32 {
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
         (self.next() % u64::from(bound)) as u32
     }
 }

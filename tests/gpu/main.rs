@@ -72,10 +72,12 @@ fn adapter_trials(cases: &[Arc<Case>], adapter: &str, gpu: &Gpu, full: bool) -> 
             SubgroupPath::Native => "native".to_string(),
             SubgroupPath::Emulated { lanes } => format!("emulated-{lanes}"),
         };
-        for (index, case) in cases.iter().enumerate() {
+        let mut turn = 0;
+        for case in cases {
+            turn += usize::from(case.paths == Paths::Every);
             let wanted = match case.paths {
                 _ if number == 0 => true,
-                Paths::Every => full || index % (paths.len() - 1) + 1 == number,
+                Paths::Every => full || turn % (paths.len() - 1) + 1 == number,
                 Paths::Full => full,
                 Paths::Main => false,
             };

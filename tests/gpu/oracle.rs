@@ -3,12 +3,12 @@
 use wavelane::Op;
 
 /// The items combined in order, from the identity on.
-pub fn reduce<T: Copy>(identity: T, combine: impl Fn(T, T) -> T, items: &[T]) -> T {
+pub(crate) fn reduce<T: Copy>(identity: T, combine: impl Fn(T, T) -> T, items: &[T]) -> T {
     items.iter().fold(identity, |all, item| combine(all, *item))
 }
 
 /// Item i combines `first` and the items 0 to i.
-pub fn scan_inclusive<T: Copy>(first: T, combine: impl Fn(T, T) -> T, items: &[T]) -> Vec<T> {
+pub(crate) fn scan_inclusive<T: Copy>(first: T, combine: impl Fn(T, T) -> T, items: &[T]) -> Vec<T> {
     items
         .iter()
         .scan(first, |all, item| {
@@ -19,7 +19,7 @@ pub fn scan_inclusive<T: Copy>(first: T, combine: impl Fn(T, T) -> T, items: &[T
 }
 
 /// Item i combines `first` and the items 0 to i - 1.
-pub fn scan_exclusive<T: Copy>(first: T, combine: impl Fn(T, T) -> T, items: &[T]) -> Vec<T> {
+pub(crate) fn scan_exclusive<T: Copy>(first: T, combine: impl Fn(T, T) -> T, items: &[T]) -> Vec<T> {
     items
         .iter()
         .scan(first, |all, item| {
@@ -31,12 +31,12 @@ pub fn scan_exclusive<T: Copy>(first: T, combine: impl Fn(T, T) -> T, items: &[T
 }
 
 /// The items that are kept, in their order.
-pub fn select<T: Copy>(keep: impl Fn(T, u32) -> bool, items: &[T]) -> Vec<T> {
+pub(crate) fn select<T: Copy>(keep: impl Fn(T, u32) -> bool, items: &[T]) -> Vec<T> {
     (0..).zip(items).filter(|(i, item)| keep(**item, *i)).map(|(_, item)| *item).collect()
 }
 
 /// The dispatch arguments for `items` items: x workgroups, folded into y past 65,535.
-pub fn dispatch_args(items: u32, items_per_workgroup: u32) -> [u32; 3] {
+pub(crate) fn dispatch_args(items: u32, items_per_workgroup: u32) -> [u32; 3] {
     match items.div_ceil(items_per_workgroup) {
         0 => [0, 0, 1],
         groups @ ..=65_535 => [groups, 1, 1],
@@ -45,7 +45,7 @@ pub fn dispatch_args(items: u32, items_per_workgroup: u32) -> [u32; 3] {
 }
 
 /// The smaller, as `f32::min` has it, with -0 below +0.
-pub fn f32_min(a: f32, b: f32) -> f32 {
+pub(crate) fn f32_min(a: f32, b: f32) -> f32 {
     match (a.is_nan(), b.is_nan()) {
         (true, _) => b,
         (_, true) => a,
@@ -67,7 +67,7 @@ pub fn f32_min(a: f32, b: f32) -> f32 {
 }
 
 /// The larger, as `f32::max` has it, with -0 below +0.
-pub fn f32_max(a: f32, b: f32) -> f32 {
+pub(crate) fn f32_max(a: f32, b: f32) -> f32 {
     match (a.is_nan(), b.is_nan()) {
         (true, _) => b,
         (_, true) => a,
@@ -89,7 +89,7 @@ pub fn f32_max(a: f32, b: f32) -> f32 {
 }
 
 /// The built-in operators, from their definitions.
-pub trait Builtin: Copy {
+pub(crate) trait Builtin: Copy {
     /// `a op b`.
     fn combine(op: Op, a: Self, b: Self) -> Self;
     /// What leaves the other operand as it is.

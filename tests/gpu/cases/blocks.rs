@@ -13,7 +13,7 @@ const WORKGROUPS: [usize; 3] = [128, 100, 13];
 /// Workgroups of a dispatch.
 const GROUPS: usize = 3;
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add("block/place", place);
     table.add("block/vote", vote);
     table.add("block/multisplit", multisplit);
@@ -190,7 +190,7 @@ fn compare<T: Item, R: Item>(
         let group_items = &items[start..start + workgroup];
         for (i, (first, lane, count)) in places(workgroup, lanes).enumerate() {
             let subgroup = &group_items[first..first + count];
-            let invocation = Invocation { group: group_items, index: i, first, subgroup, lane };
+            let invocation = Invocation { group: group_items, index: i, subgroup, lane };
             let Some(want) = want(&invocation) else { continue };
             let got = results[start + i][j];
             assert!(
@@ -205,8 +205,6 @@ fn compare<T: Item, R: Item>(
 struct Invocation<'a, T> {
     group: &'a [T],
     index: usize,
-    /// The subgroup's first invocation.
-    first: usize,
     subgroup: &'a [T],
     lane: usize,
 }

@@ -9,21 +9,21 @@ use super::{reduce, scan, select};
 use crate::algebra;
 use crate::harness::{Env, Table};
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add("checked/reduce/affine", |env| {
         let env = checked(env);
         reduce::check(&env, &algebra::affine(), env.tight(), &env.sizes(env.tight(), 8));
     });
-    table.add("checked/reduce/min_f32", |env| {
+    table.add_full("checked/reduce/min_f32", |env| {
         let env = checked(env);
         reduce::check(&env, &algebra::builtin::<f32>(Op::Min), env.tight(), &env.sizes(env.tight(), 4));
     });
-    table.add("checked/scan/u32", |env| {
+    table.add_full("checked/scan/u32", |env| {
         let env = checked(env);
         let shape = Shape { in_place: true, ..Default::default() };
         scan::check(&env, &algebra::builtin::<u32>(Op::Add), shape, env.tight(), &env.sizes(env.tight(), 4));
     });
-    table.add("checked/scan/moments", |env| {
+    table.add_full("checked/scan/moments", |env| {
         let env = checked(env);
         let shape = Shape { exclusive: true, ..Default::default() };
         scan::check(&env, &algebra::moments(), shape, env.tight(), &env.sizes(env.tight(), 12));

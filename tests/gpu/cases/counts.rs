@@ -8,7 +8,7 @@ use crate::algebra::{self, Algebra, Item};
 use crate::harness::{Env, Table, assert_items, is_untouched};
 use crate::oracle;
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add("count/reduce/u32", |env| reduce(env, &algebra::builtin::<u32>(Op::Add)));
     table.add("count/reduce/affine", |env| reduce(env, &algebra::affine()));
     table.add("count/scan/u32", |env| scan(env, &algebra::builtin::<u32>(Op::Add), Shape::default()));

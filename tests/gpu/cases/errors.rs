@@ -6,7 +6,7 @@ use wavelane::{Error, ErrorKind, F16, Gpu, Op, Operator, SubgroupPath, wgpu};
 use crate::algebra::{Affine, Moments};
 use crate::harness::{Env, Guarded, Table, USAGE, assert_refused};
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add_main("errors/usage", usage);
     table.add_main("errors/too_small", too_small);
     table.add_main("errors/misaligned", misaligned);
@@ -311,7 +311,7 @@ fn tuning(env: &Env) {
     for (fill, tiles) in [(0, 1), (1, 0)] {
         let tuning = Tuning::new(128, 1, 1).deepened(fill, tiles);
         let refused = Reduce::<u32>::with_tuning(&env.gpu, Op::Add, tuning);
-        assert_refused(refused, ARGUMENT, &["at least one tile"]);
+        assert_refused(refused, ARGUMENT, &[format!("not {fill} and {tiles}")]);
     }
     let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
     if most < 1024 {
@@ -392,13 +392,13 @@ fn layout(env: &Env) {
 /// 64 bytes: 1,024 invocations that exchange these over workgroup memory need more of it than most devices have.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-struct Wide {
+struct Large {
     a: [u32; 4],
     b: [u32; 4],
     c: [u32; 4],
     d: [u32; 4],
 }
-wavelane::element!(Wide { a: [u32; 4], b: [u32; 4], c: [u32; 4], d: [u32; 4] });
+wavelane::element!(Large { a: [u32; 4], b: [u32; 4], c: [u32; 4], d: [u32; 4] });
 
 fn workgroup_memory(env: &Env) {
     let limits = env.gpu.limits();
@@ -408,9 +408,9 @@ fn workgroup_memory(env: &Env) {
         return;
     }
     let gpu = env.gpu.with_path(SubgroupPath::DEFAULT_EMULATED).expect("a valid width");
-    let operator = Operator::<Wide>::wgsl(
-        "fn identity() -> Wide { return Wide(); }
-         fn combine(x: Wide, y: Wide) -> Wide { return Wide(x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d); }",
+    let operator = Operator::<Large>::wgsl(
+        "fn identity() -> Large { return Large(); }
+         fn combine(x: Large, y: Large) -> Large { return Large(x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d); }",
     )
     .expect("a valid operator");
     let parts = [format!("allows {allowed}"), "max_compute_workgroup_storage_size".into()];

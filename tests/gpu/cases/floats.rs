@@ -9,13 +9,13 @@ use crate::algebra::{Algebra, Item, builtin};
 use crate::harness::{Env, Rng, Table, assert_items};
 use crate::oracle;
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add("floats/bits_repeat", bits_repeat);
-    table.add("floats/sum_within_tolerance", tolerance);
+    table.add_full("floats/sum_within_tolerance", tolerance);
     table.add("floats/special_reduce", special_reduce);
-    table.add("floats/special_scan", special_scan);
+    table.add_full("floats/special_scan", special_scan);
     table.add("floats/nan_only_where_all_are", nan);
-    table.add("floats/inexact_min_max", |env| {
+    table.add_full("floats/inexact_min_max", |env| {
         // Every size at which a padded lane could slip in.
         let sizes: Vec<usize> = (1..=70).collect();
         for op in [Op::Min, Op::Max] {

@@ -11,7 +11,7 @@ use crate::harness::Table;
 /// Odd, with several tiles a workgroup.
 const SIZES: [usize; 2] = [100_003, 1_000_003];
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add_main("large/reduce/u32", |env| {
         reduce::check(env, &algebra::builtin::<u32>(Op::Add), Reduce::<u32>::default_tuning(&env.gpu), &SIZES);
     });

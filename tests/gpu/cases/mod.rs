@@ -19,7 +19,7 @@ use crate::algebra::{self, Algebra, Item, Sample};
 use crate::harness::{Case, Table};
 
 /// Every row.
-pub fn all() -> Vec<Case> {
+pub(crate) fn all() -> Vec<Case> {
     let mut table = Table::default();
     reduce::rows(&mut table);
     scan::rows(&mut table);

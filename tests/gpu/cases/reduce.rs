@@ -5,15 +5,15 @@ use wavelane::wgpu;
 
 use super::{Visit, every_algebra};
 use crate::algebra::{Algebra, Item};
-use crate::harness::{Env, Paths, Table, assert_items};
+use crate::harness::{Env, Table, assert_items};
 use crate::oracle;
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     struct Rows<'a>(&'a mut Table);
     impl Visit for Rows<'_> {
         fn visit<T: Item>(&mut self, needs: wgpu::Features, algebra: Algebra<T>) {
             let name = format!("reduce/{}", algebra.name);
-            self.0.push(name, Paths::Every, needs, move |env| {
+            self.0.push(name, self.0.paths(2), needs, move |env| {
                 let tuning = if env.main { Reduce::<T>::default_tuning(&env.gpu) } else { env.tight() };
                 check(env, &algebra, tuning, &env.sizes(tuning, size_of::<T>()));
             });
@@ -23,7 +23,7 @@ pub fn rows(table: &mut Table) {
 }
 
 /// Reduces ranges of these sizes that begin at the elements 0 to 7, in turn, and compares.
-pub fn check<T: Item>(env: &Env, algebra: &Algebra<T>, tuning: Tuning, sizes: &[usize]) {
+pub(crate) fn check<T: Item>(env: &Env, algebra: &Algebra<T>, tuning: Tuning, sizes: &[usize]) {
     let plan = Reduce::with_tuning(&env.gpu, algebra.operator.clone(), tuning).expect("a valid plan");
     let most = sizes.iter().max().expect("some sizes");
     let items = algebra.items(most + 8);

@@ -6,20 +6,20 @@ use wavelane::{Op, wgpu};
 
 use super::{Visit, every_algebra};
 use crate::algebra::{self, Algebra, Item};
-use crate::harness::{Env, Paths, Table, assert_items};
+use crate::harness::{Env, Table, assert_items};
 use crate::oracle;
 
 /// Which scan.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Shape {
-    pub exclusive: bool,
-    pub initial: bool,
-    pub in_place: bool,
+pub(crate) struct Shape {
+    pub(crate) exclusive: bool,
+    pub(crate) initial: bool,
+    pub(crate) in_place: bool,
     /// Whether output and input begin at different places within a pack.
-    pub apart: bool,
+    pub(crate) apart: bool,
 }
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     struct Rows<'a>(&'a mut Table);
     impl Visit for Rows<'_> {
         fn visit<T: Item>(&mut self, needs: wgpu::Features, algebra: Algebra<T>) {
@@ -27,7 +27,7 @@ pub fn rows(table: &mut Table) {
             for exclusive in [false, true] {
                 let name = if exclusive { "scan_exclusive" } else { "scan_inclusive" };
                 let algebra = algebra.clone();
-                self.0.push(format!("{name}/{}", algebra.name), Paths::Every, needs, move |env| {
+                self.0.push(format!("{name}/{}", algebra.name), self.0.paths(3), needs, move |env| {
                     check_sizes(env, &algebra, Shape { exclusive, ..Default::default() });
                 });
             }
@@ -62,7 +62,7 @@ fn shapes<T: Item>(table: &mut Table, needs: wgpu::Features, algebra: fn() -> Al
         for exclusive in [false, true] {
             let shape = Shape { exclusive, initial, in_place, apart };
             let direction = if exclusive { "exclusive" } else { "inclusive" };
-            table.push(format!("scan_{direction}_{kind}/{name}"), Paths::Every, needs, move |env| {
+            table.push(format!("scan_{direction}_{kind}/{name}"), table.paths(3), needs, move |env| {
                 check_sizes(env, &algebra(), shape);
             });
         }
@@ -75,7 +75,7 @@ fn check_sizes<T: Item>(env: &Env, algebra: &Algebra<T>, shape: Shape) {
 }
 
 /// Builds the plan.
-pub fn plan<T: Item>(env: &Env, algebra: &Algebra<T>, shape: Shape, tuning: Tuning) -> Scan<T> {
+pub(crate) fn plan<T: Item>(env: &Env, algebra: &Algebra<T>, shape: Shape, tuning: Tuning) -> Scan<T> {
     let operator = algebra.operator.clone();
     let mut plan = match shape.exclusive {
         true => Scan::exclusive(&env.gpu, operator),
@@ -99,7 +99,7 @@ fn initial<T: Item>(algebra: &Algebra<T>) -> T {
 }
 
 /// What the scan of these items is.
-pub fn want<T: Item>(algebra: &Algebra<T>, shape: Shape, items: &[T]) -> Vec<T> {
+pub(crate) fn want<T: Item>(algebra: &Algebra<T>, shape: Shape, items: &[T]) -> Vec<T> {
     let first = if shape.initial { initial(algebra) } else { algebra.identity };
     match shape.exclusive {
         true => oracle::scan_exclusive(first, &algebra.combine, items),
@@ -108,7 +108,7 @@ pub fn want<T: Item>(algebra: &Algebra<T>, shape: Shape, items: &[T]) -> Vec<T> 
 }
 
 /// Scans ranges of these sizes that begin at the elements 0 to 7, in turn, and compares.
-pub fn check<T: Item>(env: &Env, algebra: &Algebra<T>, shape: Shape, tuning: Tuning, sizes: &[usize]) {
+pub(crate) fn check<T: Item>(env: &Env, algebra: &Algebra<T>, shape: Shape, tuning: Tuning, sizes: &[usize]) {
     let plan = plan(env, algebra, shape, tuning);
     let most = sizes.iter().max().expect("some sizes");
     let items = algebra.items(most + 8);

@@ -7,7 +7,7 @@ use crate::algebra::{self, Affine, Algebra, Item, Moments};
 use crate::harness::{Env, Paths, Table, assert_items, is_untouched};
 use crate::oracle;
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     fn row<T: Item>(
         table: &mut Table,
         name: &str,
@@ -92,7 +92,7 @@ pub fn rows(table: &mut Table) {
 }
 
 /// Selects from ranges of these sizes that begin at the elements 0 to 7, in turn, and compares.
-pub fn check<T: Item>(
+pub(crate) fn check<T: Item>(
     env: &Env,
     algebra: &Algebra<T>,
     predicate: Predicate,

@@ -9,9 +9,9 @@ use crate::algebra::{self, Affine};
 use crate::harness::{Env, Table, assert_items};
 use crate::oracle;
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add("slices/blocking", blocking);
-    table.add("slices/async", |env| {
+    table.add_full("slices/async", |env| {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {

@@ -1,14 +1,14 @@
 //! Sizes of kernels other than the default ones.
 
-use wavelane::Op;
 use wavelane::primitive::{Predicate, Tuning};
+use wavelane::{Op, wgpu};
 
 use super::scan::Shape;
 use super::{reduce, scan, select};
 use crate::algebra;
-use crate::harness::Table;
+use crate::harness::{Paths, Table};
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     let flat = |workgroup, rows, max_groups| (Tuning::new(workgroup, rows, max_groups), "");
     for (tuning, deep) in [
         flat(128, 1, 1),
@@ -20,7 +20,10 @@ pub fn rows(table: &mut Table) {
         (Tuning::new(128, 1, 9).deepened(3, 4), "_deep"),
     ] {
         let Tuning { workgroup, rows, max_groups, .. } = tuning;
-        table.add(format!("tuning/{workgroup}x{rows}x{max_groups}{deep}"), move |env| {
+        // Every row is written out, so many of them make long kernels.
+        let paths = if rows < 8 { Paths::Full } else { Paths::Main };
+        let name = format!("tuning/{workgroup}x{rows}x{max_groups}{deep}");
+        table.push(name, paths, wgpu::Features::empty(), move |env| {
             let limits = env.gpu.limits();
             if workgroup > limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x) {
                 return;

@@ -8,7 +8,7 @@ use crate::algebra::{self, Affine};
 use crate::harness::{Env, Table, assert_items, assert_refused};
 use crate::oracle;
 
-pub fn rows(table: &mut Table) {
+pub(crate) fn rows(table: &mut Table) {
     table.add("workspace/large_small_large", large_small_large);
     table.add("workspace/shared", shared);
     table.add("workspace/reset", reset);
