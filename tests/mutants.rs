@@ -291,6 +291,7 @@ impl Tree {
         let source = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = source.join("target/mutants/tree");
         let _ = std::fs::remove_dir_all(&root);
+        std::fs::create_dir_all(&root).expect("the target directory can be written");
         for name in ["Cargo.toml", "Cargo.lock", "src", "shaders", "tests", "examples"] {
             copy(&source.join(name), &root.join(name));
         }
