@@ -57,7 +57,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("subgroup/ballot.wgsl", "sg_word_lane(bit.y, 32u)), min", "sg_word_lane(bit.y, 0u)), min", &["block/vote"]),
     mutant("subgroup/multisplit.wgsl", "select(~ones, ones, mine)", "ones", &["block/multisplit"]),
     mutant("subgroup/match.wgsl", "w < T_WORDS", "w < 1u", &["block/match"]),
-    mutant("subgroup/broadcast.wgsl", "% sg_count", "% sg_size", &["block/shuffle"]),
+    mutant("subgroup/broadcast.wgsl", ") % sg_count", ") % sg_size", &["block/shuffle"]),
     mutant("subgroup/native.wgsl", "min(sg_size, WORKGROUP - sg_id * sg_size)", "sg_size", &["block/place", "block/"]),
     mutant(
         "subgroup/native.wgsl",
