@@ -31,10 +31,10 @@ const fn barrier(file: &'static str, number: usize, rows: &'static [&'static str
     Mutant { file, from: ("workgroupBarrier();", number), to: "", rows, may_survive: "" }
 }
 
-const BLOCKS: &[&str] = &["block/operator/affine", "block/operator"];
-const REDUCE: &[&str] = &["reduce/affine", "reduce/"];
-const SCAN: &[&str] = &["scan_inclusive/affine", "scan_"];
-const SELECT: &[&str] = &["select/half", "select/"];
+const BLOCKS: &[&str] = &["block/operator/affine", "block/operator/last_nonzero"];
+const REDUCE: &[&str] = &["reduce/affine", "reduce/last_nonzero", "count/reduce"];
+const SCAN: &[&str] = &["scan_inclusive/affine", "scan_exclusive/last_nonzero", "count/scan"];
+const SELECT: &[&str] = &["select/half", "select/all", "count/select"];
 const ONE_THREAD: &str = "a workgroup runs on one thread, and the driver orders memory at every atomic";
 
 const MUTANTS: &[Mutant] = &[
@@ -72,17 +72,14 @@ const MUTANTS: &[Mutant] = &[
         &["block/operator/affine"],
     ),
     mutant("subgroup/emulated.wgsl", "sg_id * 4u + sg_lane / 32u", "sg_id * 4u", &["block/vote"]),
-    barrier("subgroup/emulated.wgsl", 0, &["block/vote", "block/"]),
+    Mutant {
+        may_survive: "what clears the votes of a subgroup runs before it, or with it",
+        ..barrier("subgroup/emulated.wgsl", 0, &["block/vote"])
+    },
     barrier("subgroup/emulated.wgsl", 1, &["block/vote", "block/"]),
     barrier("subgroup/emulated.wgsl", 2, &["block/vote", "block/"]),
     barrier("subgroup/shuffle_emulated.wgsl", 0, BLOCKS),
     barrier("subgroup/shuffle_emulated.wgsl", 1, BLOCKS),
-    mutant(
-        "subgroup/shuffle_emulated.wgsl",
-        "lane < sg_count",
-        "lane <= sg_count",
-        &["block/operator/affine", "block/shuffle"],
-    ),
     // Workgroups.
     barrier("workgroup/reduce.wgsl", 0, BLOCKS),
     barrier("workgroup/reduce.wgsl", 1, BLOCKS),
@@ -123,10 +120,14 @@ const MUTANTS: &[Mutant] = &[
         &["count/"],
     ),
     mutant("device/span.wgsl", "end / PACK, first", "(end + PACK - 1u) / PACK, first", REDUCE),
-    mutant("device/span.wgsl", "(begin + PACK - 1u) / PACK, end", "begin / PACK, end", &["reduce/add/u32", "reduce/"]),
-    mutant("device/span.wgsl", "at < span.end", "at <= span.end", REDUCE),
-    mutant("device/span.wgsl", "at >= span.begin", "at + 1u >= span.begin", &["reduce/add/u32", "reduce/"]),
-    mutant("device/span.wgsl", "if pack < span.last &&", "if", REDUCE),
+    mutant(
+        "device/span.wgsl",
+        "(begin + PACK - 1u) / PACK, end",
+        "begin / PACK, end",
+        &["reduce/add/u32", "reduce/last_nonzero"],
+    ),
+    mutant("device/span.wgsl", "at < span.end", "at <= span.end", &["reduce/add/u32"]),
+    mutant("device/span.wgsl", "at >= span.begin", "at + 1u >= span.begin", &["reduce/add/u32", "reduce/last_nonzero"]),
     mutant("device/span.wgsl", "(tiles + dev_params.groups - 1u)", "tiles", REDUCE),
     mutant(
         "device/span.wgsl",
@@ -144,16 +145,10 @@ const MUTANTS: &[Mutant] = &[
     mutant("device/fold_commutative.wgsl", "return sg_reduce(gathered)", "return gathered", &["reduce/add/u32"]),
     mutant("device/reduce_span.wgsl", "+ sg_groups * step - 1u)", ")", REDUCE),
     mutant(
-        "device/reduce_span.wgsl",
-        "part.last = min(part.first + steps * step, span.last)",
-        "part.last = span.last",
-        &["reduce/add/u32", "reduce/"],
-    ),
-    mutant(
         "device/reduce.wgsl",
         "op_combine(all, dev_fetch(DEV_PARTS + i * T_WORDS))",
         "op_combine(dev_fetch(DEV_PARTS + i * T_WORDS), all)",
-        REDUCE,
+        &["reduce/affine", "tuning/128x1x300"],
     ),
     mutant("device/reduce.wgsl", "atomicStore(&dev_state[0], 0u);", "", &["prepared/many"]),
     mutant("device/reduce.wgsl", "== groups {", "== groups - 1u {", &["reduce/affine", "large/"]),
@@ -161,14 +156,14 @@ const MUTANTS: &[Mutant] = &[
         file: "device/reduce.wgsl",
         from: ("storageBarrier();", 0),
         to: "",
-        rows: &["reduce/", "large/"],
+        rows: &["reduce/a", "large/reduce"],
         may_survive: ONE_THREAD,
     },
     Mutant {
         file: "device/reduce.wgsl",
         from: ("storageBarrier();", 1),
         to: "",
-        rows: &["reduce/", "large/"],
+        rows: &["reduce/a", "large/reduce"],
         may_survive: ONE_THREAD,
     },
     mutant(
@@ -197,15 +192,20 @@ const MUTANTS: &[Mutant] = &[
         "op_combine(rows[r][k], rows[r][k - 1u])",
         &["scan_inclusive/last_nonzero"],
     ),
+    mutant(
+        "device/scan.wgsl",
+        "op_combine(all, dev_parts[i])",
+        "op_combine(dev_parts[i], all)",
+        &["scan_inclusive/affine", "tuning/128x1x300"],
+    ),
     mutant("device/scan.wgsl", "min((wg_index + 1u) * run, group)", "(wg_index + 1u) * run", SCAN),
-    mutant("device/scan.wgsl", "item < span.end", "item <= span.end", SCAN),
-    mutant("device/scan.wgsl", "item >= span.begin && ", "", &["scan_inclusive/last_nonzero", "scan_"]),
-    mutant("device/scan.wgsl", "if pack < span.last &&", "if", SCAN),
+    mutant("device/scan.wgsl", "item < span.end", "item <= span.end", &["scan_inclusive/add/u32"]),
+    mutant("device/scan.wgsl", "item >= span.begin && ", "", &["scan_inclusive/last_nonzero", "count/scan"]),
     mutant("device/scan_inclusive.wgsl", "op_combine(before, inclusive[k])", "op_combine(inclusive[k], before)", SCAN),
     mutant("device/scan_exclusive.wgsl", "inclusive[k - 1u]", "inclusive[k]", &["scan_exclusive/add/u32"]),
     mutant("device/select.wgsl", "all + inclusive - kept", "all + inclusive", SELECT),
-    mutant("device/select.wgsl", "item < span.end", "item <= span.end", &["select/all", "select/"]),
-    mutant("device/select.wgsl", "item >= span.begin && ", "", &["select/all", "select/"]),
+    mutant("device/select.wgsl", "item < span.end", "item <= span.end", &["select/all", "count/select"]),
+    mutant("device/select.wgsl", "item >= span.begin && ", "", &["select/all", "count/select"]),
     mutant("device/select.wgsl", "item - span.begin", "item", &["select/by_index"]),
     mutant("device/select.wgsl", "group == dev_params.groups - 1u", "group == 0u", SELECT),
     mutant("device/select.wgsl", "u32(count % dev_params.args_items != 0u)", "1u", &["select/dispatch_args"]),
@@ -220,8 +220,8 @@ const MUTANTS: &[Mutant] = &[
 /// Changes of the source that must not change results: the table stays green.
 const EQUIVALENT: &[(&str, &str, &str, &[&str])] = &[(
     "src/primitive/kernel.rs",
-    "unroll: true }",
-    "unroll: false }",
+    "unroll: true,",
+    "unroll: false,",
     &["reduce/affine", "reduce/add/f32", "scan_inclusive/last_nonzero", "scan_exclusive/affine", "select/half"],
 )];
 

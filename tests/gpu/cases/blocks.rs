@@ -458,22 +458,31 @@ fn exchange<T: Item>(env: &Env, algebra: &Algebra<T>) {
              let first = place.workgroup.x * WORKGROUP;
              for (var k = 0u; k < ITEMS; k++) {{ own[k] = items[first + (wg_index + k * 5u) % WORKGROUP]; }}
              var there = own;
+             // Items 1 and 2 in each other's place: what the first call left must not show in the second.
+             var twisted = array<{}, ITEMS>(own[0], own[2], own[1]);
              wg_striped_to_blocked_{t}(&there);
+             wg_striped_to_blocked_{t}(&twisted);
              put(0, there[0]); put(1, there[1]); put(2, there[2]);
+             put(9, twisted[0]); put(10, twisted[1]); put(11, twisted[2]);
              wg_blocked_to_striped_{t}(&own);
              put(3, own[0]); put(4, own[1]); put(5, own[2]);
              wg_blocked_to_striped_{t}(&there);
              put(6, there[0]); put(7, there[1]); put(8, there[2]);",
+            T::TYPE.wgsl(),
             T::TYPE.wgsl()
         );
         let blocks = [block::workgroup_exchange::<T>(ITEMS as u32)];
-        let got = run::<T, T>(env, workgroup, &blocks, 9, &body, &items, &controls());
+        let got = run::<T, T>(env, workgroup, &blocks, 12, &body, &items, &controls());
         let own = |at: &Invocation<'_, T>, i: usize, k: usize| Some(at.group[(i + k * 5) % workgroup]);
         for k in 0..ITEMS {
             compare(env, workgroup, "striped to blocked", (&got, k), &items, |at| {
                 // Striped, item n is slot n / W of invocation n % W.
                 let n = at.index * ITEMS + k;
                 own(at, n % workgroup, n / workgroup)
+            });
+            compare(env, workgroup, "striped to blocked, twisted", (&got, 9 + k), &items, |at| {
+                let n = at.index * ITEMS + k;
+                own(at, n % workgroup, [0, 2, 1][n / workgroup])
             });
             compare(env, workgroup, "blocked to striped", (&got, 3 + k), &items, |at| {
                 let n = k * workgroup + at.index;
@@ -543,13 +552,16 @@ fn operator<T: Item>(env: &Env, algebra: &Algebra<T>, name: &str) {
             (
                 &whole,
                 format!(
-                    "put(0, wg_reduce_{suffix}(x));
-                     put(1, wg_scan_inclusive_{suffix}(x));
-                     put(2, wg_total_{suffix});
-                     put(3, wg_scan_exclusive_{suffix}(x));
-                     // Once more with other values: what the first calls left must not show.
-                     put(4, wg_reduce_{suffix}(items[place.workgroup.x * WORKGROUP + WORKGROUP - 1u - wg_index]));
-                     put(5, wg_total_{suffix});"
+                    // Each twice in a row with other values: what the first call left must not show.
+                    "let y = items[place.workgroup.x * WORKGROUP + WORKGROUP - 1u - wg_index];
+                     put(0, wg_reduce_{suffix}(x));
+                     put(1, wg_reduce_{suffix}(y));
+                     put(2, wg_scan_inclusive_{suffix}(x));
+                     put(3, wg_total_{suffix});
+                     put(4, wg_scan_exclusive_{suffix}(y));
+                     put(5, wg_total_{suffix});
+                     put(6, wg_scan_exclusive_{suffix}(x));
+                     put(7, wg_scan_inclusive_{suffix}(y));"
                 ),
             ),
         ];
@@ -566,12 +578,16 @@ fn operator<T: Item>(env: &Env, algebra: &Algebra<T>, name: &str) {
         is(&subgroup, 1, "sg_reduce_tree", &|at| fold(at.subgroup));
         is(&subgroup, 2, "sg_scan_inclusive", &|at| fold(&at.subgroup[..=at.lane]));
         is(&subgroup, 3, "sg_scan_exclusive", &|at| fold(&at.subgroup[..at.lane]));
+        let reversed =
+            |at: &Invocation<'_, T>, end: usize| fold(&at.group.iter().rev().take(end).copied().collect::<Vec<_>>());
         is(&whole, 0, "wg_reduce", &|at| fold(at.group));
-        is(&whole, 1, "wg_scan_inclusive", &|at| fold(&at.group[..=at.index]));
-        is(&whole, 2, "wg_total", &|at| fold(at.group));
-        is(&whole, 3, "wg_scan_exclusive", &|at| fold(&at.group[..at.index]));
-        is(&whole, 4, "wg_reduce of the reversed", &|at| fold(&at.group.iter().rev().copied().collect::<Vec<_>>()));
-        is(&whole, 5, "wg_total", &|at| fold(at.group));
+        is(&whole, 1, "wg_reduce of the reversed", &|at| reversed(at, workgroup));
+        is(&whole, 2, "wg_scan_inclusive", &|at| fold(&at.group[..=at.index]));
+        is(&whole, 3, "wg_total", &|at| fold(at.group));
+        is(&whole, 4, "wg_scan_exclusive of the reversed", &|at| reversed(at, at.index));
+        is(&whole, 5, "wg_total of the reversed", &|at| reversed(at, workgroup));
+        is(&whole, 6, "wg_scan_exclusive", &|at| fold(&at.group[..at.index]));
+        is(&whole, 7, "wg_scan_inclusive of the reversed", &|at| reversed(at, at.index + 1));
         // The segment of each lane, from the heads.
         for group in 0..GROUPS {
             let start = group * workgroup;

@@ -16,6 +16,8 @@ pub(crate) fn rows(table: &mut Table) {
         flat(512, 8, 3),
         flat(1024, 1, 2),
         flat(128, 32, 2),
+        // More workgroups than invocations: each takes a run of the parts.
+        flat(128, 1, 300),
         // A few workgroups of a tile each, then four tiles a workgroup, up to the most workgroups.
         (Tuning::new(128, 1, 9).deepened(3, 4), "_deep"),
     ] {
@@ -37,7 +39,7 @@ pub(crate) fn rows(table: &mut Table) {
                 sizes.extend([fill * tile, fill * tile + 1, deep * fill * tile + 1, deep * groups * tile + 1]);
             }
             reduce::check(env, &algebra::last_nonzero(), tuning, &sizes);
-            scan::check(env, &algebra::builtin::<u32>(Op::Add), Shape::default(), tuning, &sizes);
+            scan::check(env, &algebra::last_nonzero(), Shape::default(), tuning, &sizes);
             let predicate = Predicate::wgsl("(x & 1u) == 0u");
             select::check(env, &algebra::builtin::<u32>(Op::Add), predicate, |x, _| x & 1 == 0, tuning, &sizes);
         });
