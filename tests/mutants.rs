@@ -57,7 +57,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("subgroup/ballot.wgsl", "sg_word_lane(bit.y, 32u)), min", "sg_word_lane(bit.y, 0u)), min", &["block/vote"]),
     mutant("subgroup/multisplit.wgsl", "select(~ones, ones, mine)", "ones", &["block/multisplit"]),
     mutant("subgroup/match.wgsl", "w < T_WORDS", "w < 1u", &["block/match"]),
-    mutant("subgroup/broadcast.wgsl", "% sg_count", "% sg_size", &["block/shuffle"]),
+    mutant("subgroup/broadcast.wgsl", ") % sg_count", ") % sg_size", &["block/shuffle"]),
     mutant("subgroup/native.wgsl", "min(sg_size, WORKGROUP - sg_id * sg_size)", "sg_size", &["block/place", "block/"]),
     mutant(
         "subgroup/native.wgsl",
@@ -291,6 +291,7 @@ impl Tree {
         let source = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = source.join("target/mutants/tree");
         let _ = std::fs::remove_dir_all(&root);
+        std::fs::create_dir_all(&root).expect("the target directory can be written");
         for name in ["Cargo.toml", "Cargo.lock", "src", "shaders", "tests", "examples"] {
             copy(&source.join(name), &root.join(name));
         }

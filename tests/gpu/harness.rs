@@ -22,8 +22,10 @@ pub(crate) enum Paths {
     Every,
     /// The path that the probe chose, and the others in a full run only.
     Full,
-    /// The path that the probe chose only: what does not depend on the path, and what takes long.
+    /// The path that the probe chose only: what does not depend on the path.
     Main,
+    /// The path that the probe chose, unless it is the emulated one on a CPU: what takes long.
+    Large,
 }
 
 /// The rows.
@@ -37,6 +39,10 @@ impl Table {
 
     pub(crate) fn add_main(&mut self, name: impl Into<String>, run: impl Fn(&Env) + Send + Sync + 'static) {
         self.push(name, Paths::Main, wgpu::Features::empty(), run);
+    }
+
+    pub(crate) fn add_large(&mut self, name: impl Into<String>, run: impl Fn(&Env) + Send + Sync + 'static) {
+        self.push(name, Paths::Large, wgpu::Features::empty(), run);
     }
 
     pub(crate) fn add_full(&mut self, name: impl Into<String>, run: impl Fn(&Env) + Send + Sync + 'static) {

@@ -67,7 +67,9 @@ fn adapter_trials(cases: &[Arc<Case>], adapter: &str, gpu: &Gpu, full: bool) -> 
     let mut trials = Vec::new();
     for (number, path) in paths.iter().copied().enumerate() {
         let gpu = gpu.with_path(path).expect("the probe's path, and powers of two, are accepted");
-        let env = Arc::new(Env { gpu, main: number == 0 });
+        // Barriers of workgroups are slow on a CPU, and their kernels slow to compile.
+        let slow = gpu.is_cpu() && path != SubgroupPath::Native;
+        let env = Arc::new(Env { gpu, main: number == 0 && !slow });
         let path = match path {
             SubgroupPath::Native => "native".to_string(),
             SubgroupPath::Emulated { lanes } => format!("emulated-{lanes}"),
@@ -76,10 +78,10 @@ fn adapter_trials(cases: &[Arc<Case>], adapter: &str, gpu: &Gpu, full: bool) -> 
         for case in cases {
             turn += usize::from(case.paths == Paths::Every);
             let wanted = match case.paths {
-                _ if number == 0 => true,
-                Paths::Every => full || turn % (paths.len() - 1) + 1 == number,
-                Paths::Full => full,
-                Paths::Main => false,
+                Paths::Main => number == 0,
+                Paths::Large => number == 0 && !slow,
+                Paths::Full => full || (number == 0 && !slow),
+                Paths::Every => number == 0 || full || turn % (paths.len() - 1) + 1 == number,
             };
             if !wanted {
                 continue;

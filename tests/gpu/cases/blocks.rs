@@ -381,10 +381,11 @@ fn shuffle<T: Item>(env: &Env, algebra: &Algebra<T>) {
              put(9, sg_rotate_{t}(x, 3u));
              put(10, wg_broadcast_{t}(x, 0u));
              put(11, wg_broadcast_{t}(x, WORKGROUP - 1u));
-             put(12, wg_broadcast_{t}(x, WORKGROUP / 2u));"
+             put(12, wg_broadcast_{t}(x, WORKGROUP / 2u));
+             put(13, sg_rotate_{t}(x, 0xffffffffu));"
         );
         let blocks = [block::shuffle::<T>(), block::workgroup_broadcast::<T>()];
-        let got = run::<T, T>(env, workgroup, &blocks, 13, &body, &items, &control);
+        let got = run::<T, T>(env, workgroup, &blocks, 14, &body, &items, &control);
         let is = |j, what: &str, want: &dyn Fn(&Invocation<'_, T>) -> Option<T>| {
             compare(env, workgroup, what, (&got, j), &items, want);
         };
@@ -400,6 +401,10 @@ fn shuffle<T: Item>(env: &Env, algebra: &Algebra<T>) {
         is(7, "broadcast", &|at| at.subgroup.last().copied());
         is(8, "broadcast_first", &|at| at.subgroup.first().copied());
         is(9, "rotate", &|at| Some(at.subgroup[(at.lane + 3) % at.subgroup.len()]));
+        is(13, "rotate by much", &|at| {
+            let delta = u32::MAX as usize % at.subgroup.len();
+            Some(at.subgroup[(at.lane + delta) % at.subgroup.len()])
+        });
         for (j, index) in [(10, 0), (11, workgroup - 1), (12, workgroup / 2)] {
             is(j, "wg_broadcast", &|at| Some(at.group[index]));
         }

@@ -28,7 +28,6 @@ pub(crate) fn rows(table: &mut Table) {
     row(table, "none", none, words, || Predicate::wgsl("false"), |_: u32, _| false);
     row(table, "few", none, words, || Predicate::wgsl("x < 0x01000000u"), |x: u32, _| x < 0x100_0000);
     row(table, "by_index", none, words, || Predicate::wgsl("(i & 7u) == 5u"), |_: u32, i| i & 7 == 5);
-    // A remainder runs in a checked module.
     row(
         table,
         "remainder",

@@ -21,7 +21,7 @@ pub(crate) fn rows(table: &mut Table) {
     ] {
         let Tuning { workgroup, rows, max_groups, .. } = tuning;
         // Every row is written out, so many of them make long kernels.
-        let paths = if rows < 8 { Paths::Full } else { Paths::Main };
+        let paths = if rows < 8 { Paths::Full } else { Paths::Large };
         let name = format!("tuning/{workgroup}x{rows}x{max_groups}{deep}");
         table.push(name, paths, wgpu::Features::empty(), move |env| {
             let limits = env.gpu.limits();
