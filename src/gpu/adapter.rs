@@ -99,10 +99,9 @@ impl GpuOptions {
         let faults = Arc::new(super::Faults::default());
         let (lost, uncaptured) = (faults.clone(), faults.clone());
         device.set_device_lost_callback(move |reason, message| {
-            // A device that its owner dropped is not lost.
-            if reason != wgpu::DeviceLostReason::Destroyed {
-                lost.keep(Error::new(ErrorKind::DeviceLost, format!("the device was lost: {message}")));
-            }
+            // Whoever uses a device after it was destroyed is told so; when it is dropped, nobody is left to tell.
+            let how = if reason == wgpu::DeviceLostReason::Destroyed { "destroyed" } else { "lost" };
+            lost.keep(Error::new(ErrorKind::DeviceLost, format!("the device was {how}: {message}")));
         });
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             let kind = match error {

@@ -445,7 +445,8 @@ impl Gpu {
             return Err(Error::limit(&format!("a buffer ({label}, bytes)"), bytes, allowed, "max_buffer_size"));
         }
         let device = &self.shared.device;
-        let scope = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some(label),
             // A binding may not be empty, and copies move whole words.
@@ -453,20 +454,33 @@ impl Gpu {
             usage,
             mapped_at_creation: false,
         });
-        match pollster::block_on(scope.pop()) {
-            None => Ok(buffer),
-            Some(error) => Err(Error::new(
+        let invalid = pollster::block_on(validation.pop());
+        if let Some(error) = pollster::block_on(memory.pop()) {
+            return Err(Error::new(
                 ErrorKind::OutOfMemory,
                 format!("no device memory for {bytes} bytes ({label}): {error}"),
-            )),
+            ));
+        }
+        match invalid {
+            None => Ok(buffer),
+            Some(error) => {
+                Err(Error::argument(format!("no buffer of {bytes} bytes with usages {usage:?} ({label}): {error}")))
+            }
         }
     }
 
-    /// A storage buffer holding `words`.
+    /// A buffer holding `bytes`, filled up with zeros to whole words.
     pub(crate) fn buffer_with(&self, label: &str, bytes: &[u8], usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         let buffer = self.buffer(label, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST)?;
-        if !bytes.is_empty() {
-            self.shared.queue.write_buffer(&buffer, 0, bytes);
+        // Copies move whole words.
+        let (words, rest) = bytes.split_at(bytes.len() / 4 * 4);
+        if !words.is_empty() {
+            self.shared.queue.write_buffer(&buffer, 0, words);
+        }
+        if !rest.is_empty() {
+            let mut last = [0; 4];
+            last[..rest.len()].copy_from_slice(rest);
+            self.shared.queue.write_buffer(&buffer, words.len() as u64, &last);
         }
         Ok(buffer)
     }

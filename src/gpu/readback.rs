@@ -35,7 +35,8 @@ impl Gpu {
     /// make a buffer of 4 bytes, since a binding may not be empty.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitTooSmall`] over `max_buffer_size`, [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::LimitTooSmall`] over `max_buffer_size`, [`ErrorKind::OutOfMemory`], and
+    /// [`ErrorKind::InvalidArgument`] for usages that do not go together.
     pub fn upload<T: Element>(&self, items: &[T], usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         self.buffer_with("items", bytemuck::cast_slice(items), usage)
     }
@@ -172,6 +173,19 @@ impl<T> Future for Receiver<T> {
 mod tests {
     use super::*;
     use crate::shader;
+
+    #[test]
+    fn uploads_that_do_not_fill_words_or_fit_no_use() {
+        let Ok(gpu) = Gpu::open() else { return eprintln!("skipped: no adapter") };
+        let halves = [crate::F16(1), crate::F16(2), crate::F16(0x7fff)];
+        let buffer = gpu.upload(&halves, wgpu::BufferUsages::COPY_SRC).expect("three halves");
+        assert_eq!(gpu.download::<u32>(buffer.slice(..)).expect("two words"), [0x0002_0001, 0x7fff]);
+        let error =
+            gpu.upload(&[1u32], wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::STORAGE).expect_err("no such");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        assert!(error.to_string().contains("MAP_READ"), "{error}");
+        assert_eq!(gpu.reduce(&[1u32, 2], crate::op::Add).expect("the device is unharmed"), 3);
+    }
 
     #[test]
     fn what_is_uploaded_comes_back() {

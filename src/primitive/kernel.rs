@@ -267,6 +267,14 @@ pub(crate) const MAX_ELEMENT_BYTES: u32 = 256;
 /// Checks that the device has what the element type needs.
 pub(crate) fn check_element<T: Element>(gpu: &Gpu) -> Result<()> {
     crate::shader::user::check_layout(&T::TYPE)?;
+    if size_of::<T>() != T::TYPE.bytes() as usize {
+        return Err(Error::argument(format!(
+            "an element of {} bytes in Rust cannot be the WGSL type {} of {} bytes",
+            size_of::<T>(),
+            T::TYPE.wgsl(),
+            T::TYPE.bytes()
+        )));
+    }
     let missing = T::TYPE.features() - gpu.features();
     if !missing.is_empty() {
         return Err(Error::new(

@@ -12,6 +12,13 @@ pub(crate) struct Fragment {
     pub(crate) text: String,
 }
 
+impl Fragment {
+    /// Whether it is a formatted file of this crate.
+    fn is_own(&self) -> bool {
+        self.file.starts_with("shaders/")
+    }
+}
+
 /// The fragment in `shaders/<path>`.
 macro_rules! fragment {
     ($path:literal) => {
@@ -126,6 +133,11 @@ impl Assembler {
         self.bounds.insert(name.into(), value);
     }
 
+    /// Whether there is such a bound already.
+    pub(crate) fn has_bound(&self, name: &str) -> bool {
+        self.bounds.contains_key(name)
+    }
+
     /// Adds text that Rust printed.
     pub(crate) fn printed(&mut self, text: &str) {
         self.fragment(&Fragment { file: "(prelude)".into(), text: text.into() }, &Renames::default());
@@ -142,7 +154,12 @@ impl Assembler {
         };
         let text = renames.apply(&fragment.text);
         let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();
-        self.lines(file, &lines);
+        // A caller's text stays as it is: its names are its own, and its form is free.
+        if fragment.is_own() {
+            self.lines(file, &lines);
+        } else {
+            lines.into_iter().for_each(|(number, line)| self.line(file, number, line));
+        }
     }
 
     fn lines(&mut self, file: usize, lines: &[(u32, &str)]) {
@@ -272,7 +289,7 @@ mod tests {
         assembler.bound("ROWS", 3);
         let text =
             "fn f() -> u32 {\n  var x = 0u;\n  for (var r = 1u; r < ROWS; r++) {\n    x += r;\n  }\n  return x;\n}\n";
-        assembler.fragment(&Fragment { file: "f.wgsl".into(), text: text.into() }, &Renames::default());
+        assembler.fragment(&Fragment { file: "shaders/f.wgsl".into(), text: text.into() }, &Renames::default());
         assembler.finish()
     }
 
@@ -282,9 +299,18 @@ mod tests {
         assert_eq!(text.text().matches("x += r;").count(), 2);
         assert!(text.text().contains("{ const r = 1u;") && text.text().contains("{ const r = 2u;"));
         let line = text.text().lines().position(|l| l.contains("return x")).expect("the line is there") as u32 + 1;
-        assert_eq!(text.locate(line), Some(("f.wgsl", 6)));
+        assert_eq!(text.locate(line), Some(("shaders/f.wgsl", 6)));
         text.validate().expect("the expanded text is valid");
         assembled(false).validate().expect("the loop is valid");
+    }
+
+    #[test]
+    fn a_callers_loops_are_left_alone() {
+        let text = "fn f() -> u32 {\n  let ROWS = 2u;\n  var n = 0u;\n  for (var r = 0u; r < ROWS; r++) {\n    n += 1u; }\n  return n;\n}\n";
+        let mut assembler = Assembler::new(true);
+        assembler.bounds.insert("ROWS".into(), 3);
+        assembler.fragment(&Fragment { file: "(predicate)".into(), text: text.into() }, &Renames::default());
+        assert_eq!(assembler.finish().text(), text);
     }
 
     #[test]

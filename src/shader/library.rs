@@ -151,6 +151,7 @@ pub mod block {
 #[derive(Clone, Debug)]
 pub struct Library {
     assembled: Assembled,
+    workgroup: u32,
     limits: wgpu::Limits,
 }
 
@@ -208,7 +209,7 @@ pub fn library(gpu: &Gpu, workgroup: u32, blocks: &[Block]) -> Result<Library> {
         }
     }
     let target = Target { path: gpu.path(), lanes: lanes(gpu), workgroup, unroll: true };
-    Ok(Library { assembled: assemble(target, blocks)?, limits: limits.clone() })
+    Ok(Library { assembled: assemble(target, blocks)?, workgroup, limits: limits.clone() })
 }
 
 impl Library {
@@ -220,14 +221,36 @@ impl Library {
     /// The text with a kernel behind it, validated: errors in the kernel are shown at `file` and the kernel's own line.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidShader`], and [`ErrorKind::LimitTooSmall`] for workgroup memory over the limit, which wgpu does
+    /// [`ErrorKind::InvalidShader`], also for a kernel that declares a name of WGSL that the blocks use (`max`, say) or an
+    /// entry point with a `Place` whose workgroup is not the library's, and [`ErrorKind::LimitTooSmall`] for workgroup memory over the limit, which wgpu does
     /// not check.
     pub fn with_kernel(&self, file: &str, kernel: &str) -> Result<Assembled> {
         let mut assembler = Assembler::after(self.assembled.clone());
         assembler.fragment(&Fragment { file: file.into(), text: kernel.into() }, &Renames::default());
         let assembled = assembler.finish();
         let (module, info) = assembled.validate()?;
-        reflect::check_workgroup_bytes(&reflect::entries(&module, &info)?, &self.limits, file)?;
+        if let Some(name) = super::user::declared_names(&module).find(|name| super::user::hides_wgsl(name)) {
+            return Err(Error::shader(format!(
+                "{file}: '{name}' hides what the building blocks call; choose another name"
+            )));
+        }
+        let facts = reflect::entries(&module, &info)?;
+        for (entry, facts) in module.entry_points.iter().zip(&facts) {
+            let takes_place = entry
+                .function
+                .arguments
+                .iter()
+                .any(|argument| module.types[argument.ty].name.as_deref() == Some("Place"));
+            if takes_place && facts.workgroup != [self.workgroup, 1, 1] {
+                let [x, y, z] = facts.workgroup;
+                return Err(Error::shader(format!(
+                    "{file}: the workgroup of '{}' is {x} x {y} x {z}, the library was made for {} x 1 x 1: \
+                     write @workgroup_size(WORKGROUP)",
+                    entry.name, self.workgroup
+                )));
+            }
+        }
+        reflect::check_workgroup_bytes(&facts, &self.limits, file)?;
         Ok(assembled)
     }
 }
@@ -305,3 +328,43 @@ fn one_size(before: &mut Option<u32>, size: u32, what: &str) -> Result<()> {
 }
 
 const _: () = assert!(MAX_LANES == 128, "lane masks have four words");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::SubgroupPath;
+    use crate::op;
+
+    fn library(blocks: &[Block]) -> Library {
+        let target = Target { path: SubgroupPath::Native, lanes: (4, 128), workgroup: 128, unroll: true };
+        let assembled = assemble(target, blocks).expect("blocks that go together");
+        Library { assembled, workgroup: 128, limits: wgpu::Limits::default() }
+    }
+
+    fn refused(library: &Library, kernel: &str, part: &str) {
+        let error = library.with_kernel("own.wgsl", kernel).expect_err(kernel);
+        assert_eq!(error.kind(), ErrorKind::InvalidShader);
+        assert!(error.to_string().contains(part), "{error}");
+    }
+
+    #[test]
+    fn two_types_exchange_as_many_items() {
+        let blocks = [block::workgroup_exchange::<u32>(2), block::workgroup_exchange::<f32>(2)];
+        let kernel = "@compute @workgroup_size(WORKGROUP) fn own(place: Place) { sg_begin(place); }";
+        library(&blocks).with_kernel("own.wgsl", kernel).expect("valid");
+    }
+
+    #[test]
+    fn a_kernel_of_another_workgroup_is_refused() {
+        let library = library(&[block::workgroup_reduce::<u32>(op::Add)]);
+        refused(&library, "@compute @workgroup_size(64) fn own(place: Place) { sg_begin(place); }", "64 x 1 x 1");
+        // One that has nothing to do with the library may have any.
+        library.with_kernel("own.wgsl", "@compute @workgroup_size(64) fn own() {}").expect("valid");
+    }
+
+    #[test]
+    fn a_kernel_that_hides_what_the_blocks_call_is_refused() {
+        let library = library(&[block::workgroup_scan::<u32>(op::Max)]);
+        refused(&library, "fn max(a: u32, b: u32) -> u32 { return 9u; }", "'max' hides");
+    }
+}

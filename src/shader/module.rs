@@ -211,8 +211,11 @@ impl ModuleBuilder {
             }
             Piece::WgBroadcast(i) => self.typed(i, fragment!("workgroup/broadcast.wgsl")),
             Piece::WgExchange { instance, items } => {
-                self.assembler.bound("ITEMS", items);
-                self.assembler.constant("WG_ITEMS", items * self.target.workgroup);
+                // One number for all types of a module: the callers see to that.
+                if !self.assembler.has_bound("ITEMS") {
+                    self.assembler.bound("ITEMS", items);
+                    self.assembler.constant("WG_ITEMS", items * self.target.workgroup);
+                }
                 self.typed(instance, fragment!("workgroup/exchange.wgsl"));
             }
             Piece::Operator(i) => {

@@ -108,7 +108,8 @@ fn assembled(text: &str, file: &str, element: &ElementType, calls: &str) -> Asse
     assembler.finish()
 }
 
-fn declared_names(module: &naga::Module) -> impl Iterator<Item = String> {
+/// Names of functions, constants, variables and types of a module.
+pub(crate) fn declared_names(module: &naga::Module) -> impl Iterator<Item = String> {
     let functions = module.functions.iter().filter_map(|(_, f)| f.name.clone());
     let constants = module.constants.iter().filter_map(|(_, c)| c.name.clone());
     let globals = module.global_variables.iter().filter_map(|(_, g)| g.name.clone());
@@ -148,10 +149,7 @@ fn meeting(block: &naga::Block) -> Option<&'static str> {
 
 /// Names that the kernels declare, and names of WGSL that they use and that a declaration would hide.
 fn is_reserved(name: &str) -> bool {
-    let prefixes = [
-        "sg_", "wg_", "dev_", "op_", "el_", "float_", "subgroup", "atomic", "vec", "Sg", "Wg", "Dev", "T_", "SG_",
-        "WG_",
-    ];
+    let prefixes = ["sg_", "wg_", "dev_", "op_", "el_", "float_", "Sg", "Wg", "Dev", "T_", "SG_", "WG_"];
     let names = [
         "T",
         "In",
@@ -170,6 +168,14 @@ fn is_reserved(name: &str) -> bool {
         "BUCKET_BITS",
         "FINISH_APART",
         "DEV_PARTS",
+    ];
+    prefixes.iter().any(|prefix| name.starts_with(prefix)) || names.contains(&name) || hides_wgsl(name)
+}
+
+/// Names of WGSL that this crate's text uses and that a declaration of the same name would hide from it.
+pub(crate) fn hides_wgsl(name: &str) -> bool {
+    let prefixes = ["subgroup", "atomic", "vec"];
+    let names = [
         "u32",
         "i32",
         "f32",
@@ -241,6 +247,15 @@ fn has_loop(block: &naga::Block) -> bool {
 
 /// Compares a struct's offsets and size in Rust with those that WGSL gives it.
 pub(crate) fn check_layout(element: &ElementType) -> Result<()> {
+    for (part, vector) in element.parts() {
+        if ![1, 2, 4].contains(&vector.components) {
+            return Err(Error::argument(format!(
+                "{} ({part}) has {} components; 1, 2 and 4 have the same layout on both sides",
+                element.wgsl(),
+                vector.components
+            )));
+        }
+    }
     let ElementType::Struct(s) = element else { return Ok(()) };
     let (module, _) = assembled("", "(element)", element, "").validate()?;
     let ty = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(s.name));
