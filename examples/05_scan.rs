@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         slots.zip(&lengths).flat_map(|(slot, length)| &slot[..*length as usize]).copied().collect();
     println!("{}, {}", gpu.info().name, gpu.path());
     println!("  {RECORDS} records of 0 to {SLOT} words, {} words in all", words.len());
-    println!("  packed into {total} words; {} dispatches in the scan", call.dispatches());
+    println!("  packed into {total} words; dispatches of the scan: {}", call.dispatches());
     if result != expected {
         return Err("the packed records differ from those that the host packed".into());
     }

@@ -14,7 +14,7 @@ mod slices;
 pub use kernel::Tuning;
 pub use prepared::{Count, Prepared, Workspace};
 pub use reduce::Reduce;
-pub use scan::Scan;
+pub use scan::{Scan, ScanOptions};
 pub use select::{DispatchArgs, Predicate, Select};
 
 pub(crate) use kernel::{Binding, Held, KernelTarget, MAX_ELEMENT_BYTES, lanes};

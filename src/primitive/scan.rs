@@ -14,12 +14,13 @@ use crate::shader::{Checks, fragment};
 /// Combines each item with all before it.
 ///
 /// Shape: n items in, n items out. Inclusive: item i of the output combines the items 0 to i of the input. Exclusive:
-/// 0 to i - 1, beginning with the identity. Either begins with a value of the caller's if one is given
-/// ([`initial`](Self::initial)).
+/// 0 to i - 1, beginning with the identity. Either begins with a value of the caller's if one is given, and overwrites
+/// its input if asked to ([`ScanOptions`]).
 ///
 /// Reduce, then scan (Dotsenko et al. 2008; Merrill and Grimshaw 2009): two dispatches, which read the input twice and
-/// write the output once. The operator need not commute. Bits repeat from run to run for the same plan, tuning, capacity,
-/// count and place of the ranges within 16 bytes, also of floats. n = 0 writes nothing.
+/// write the output once; one dispatch, which reads it once, where a single workgroup has room for all. The operator
+/// need not commute. Bits repeat from run to run for the same plan, tuning, capacity, count and place of the ranges
+/// within 16 bytes, also of floats. n = 0 writes nothing.
 ///
 /// ```no_run
 /// use wavelane::{Gpu, op, primitive::{Count, Scan}, wgpu};
@@ -38,6 +39,52 @@ pub struct Scan<T> {
     initial: Option<wgpu::Buffer>,
     packs: Pipelines,
     element: PhantomData<fn(T)>,
+}
+
+/// Which scan a plan does.
+///
+/// ```no_run
+/// use wavelane::{Gpu, op, primitive::{Scan, ScanOptions}};
+/// # fn plan(gpu: &Gpu) -> Result<Scan<u32>, wavelane::Error> {
+/// Scan::with_options(gpu, op::Add, ScanOptions::exclusive().initial(100).in_place())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScanOptions<T> {
+    inclusive: bool,
+    in_place: bool,
+    initial: Option<T>,
+    tuning: Option<Tuning>,
+}
+
+impl<T> ScanOptions<T> {
+    /// Output item i combines the input items 0 to i.
+    pub const fn inclusive() -> Self {
+        Self { inclusive: true, in_place: false, initial: None, tuning: None }
+    }
+
+    /// Output item i combines the input items 0 to i - 1.
+    pub const fn exclusive() -> Self {
+        Self { inclusive: false, in_place: false, initial: None, tuning: None }
+    }
+
+    /// With this value before the first item.
+    #[must_use]
+    pub fn initial(self, value: T) -> Self {
+        Self { initial: Some(value), ..self }
+    }
+
+    /// Overwriting the input: prepare with [`Scan::prepare_in_place`].
+    #[must_use]
+    pub fn in_place(self) -> Self {
+        Self { in_place: true, ..self }
+    }
+
+    /// With sizes of the caller's, instead of [`Scan::default_tuning`].
+    #[must_use]
+    pub fn tuning(self, tuning: Tuning) -> Self {
+        Self { tuning: Some(tuning), ..self }
+    }
 }
 
 /// What a scan's text is made from, besides type and operator.
@@ -78,7 +125,7 @@ impl<T: Element> Scan<T> {
     /// # Errors
     /// As [`Reduce::new`](super::Reduce::new).
     pub fn inclusive(gpu: &Gpu, operator: impl Into<Operator<T>>) -> Result<Self> {
-        Self::build(gpu, operator.into(), true, Self::default_tuning(gpu))
+        Self::with_options(gpu, operator, ScanOptions::inclusive())
     }
 
     /// A plan whose output item i combines the input items 0 to i - 1.
@@ -86,56 +133,30 @@ impl<T: Element> Scan<T> {
     /// # Errors
     /// As [`Reduce::new`](super::Reduce::new).
     pub fn exclusive(gpu: &Gpu, operator: impl Into<Operator<T>>) -> Result<Self> {
-        Self::build(gpu, operator.into(), false, Self::default_tuning(gpu))
+        Self::with_options(gpu, operator, ScanOptions::exclusive())
     }
 
-    fn build(gpu: &Gpu, operator: Operator<T>, inclusive: bool, tuning: Tuning) -> Result<Self> {
+    /// A plan for a scan of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`Reduce::with_tuning`](super::Reduce::with_tuning), and [`OutOfMemory`](crate::ErrorKind::OutOfMemory): an
+    /// initial value is kept in a small buffer.
+    pub fn with_options(gpu: &Gpu, operator: impl Into<Operator<T>>, options: ScanOptions<T>) -> Result<Self> {
+        let operator = operator.into();
         operator.check()?;
         kernel::check_element::<T>(gpu)?;
-        let kind = Kind { inclusive, in_place: false, initial: false };
+        let ScanOptions { inclusive, in_place, initial, tuning } = options;
+        let tuning = tuning.unwrap_or_else(|| Self::default_tuning(gpu));
+        let kind = Kind { inclusive, in_place, initial: initial.is_some() };
         let packs = Self::pipelines(gpu, &operator.kind, kind, tuning, Way::default())?;
-        Ok(Self { gpu: gpu.clone(), tuning, kind, operator: operator.kind, initial: None, packs, element: PhantomData })
+        let keep = |value: T| {
+            gpu.buffer_with("wavelane initial value", bytemuck::bytes_of(&value), wgpu::BufferUsages::STORAGE)
+        };
+        let initial = initial.map(keep).transpose()?;
+        Ok(Self { gpu: gpu.clone(), tuning, kind, operator: operator.kind, initial, packs, element: PhantomData })
     }
 
-    fn rebuilt(mut self, kind: Kind, tuning: Tuning) -> Result<Self> {
-        self.packs = Self::pipelines(&self.gpu, &self.operator, kind, tuning, Way::default())?;
-        Ok(Self { kind, tuning, ..self })
-    }
-
-    /// The same plan with this value before the first item.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory): the value is kept in a small buffer.
-    pub fn initial(mut self, value: T) -> Result<Self> {
-        self.initial = Some(self.gpu.buffer_with(
-            "wavelane initial value",
-            bytemuck::bytes_of(&value),
-            wgpu::BufferUsages::STORAGE,
-        )?);
-        let (kind, tuning) = (Kind { initial: true, ..self.kind }, self.tuning);
-        self.rebuilt(kind, tuning)
-    }
-
-    /// The same plan, overwriting its input: prepare with [`prepare_in_place`](Self::prepare_in_place).
-    ///
-    /// # Errors
-    /// As the constructors.
-    pub fn in_place(self) -> Result<Self> {
-        let (kind, tuning) = (Kind { in_place: true, ..self.kind }, self.tuning);
-        self.rebuilt(kind, tuning)
-    }
-
-    /// The same plan with sizes of the caller's.
-    ///
-    /// # Errors
-    /// [`InvalidArgument`](crate::ErrorKind::InvalidArgument) for sizes out of range,
-    /// [`LimitTooSmall`](crate::ErrorKind::LimitTooSmall) for sizes over the device's limits.
-    pub fn with_tuning(self, tuning: Tuning) -> Result<Self> {
-        let kind = self.kind;
-        self.rebuilt(kind, tuning)
-    }
-
-    /// The sizes that the constructors take.
+    /// The sizes that a plan has unless told otherwise.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
         let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) };
         tuning.fitting(gpu)
@@ -179,6 +200,9 @@ impl<T: Element> Scan<T> {
     }
 
     /// As [`prepare`](Self::prepare), with scratch memory of the caller's.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
     pub fn prepare_in(
         &self,
         input: wgpu::BufferSlice<'_>,
@@ -194,16 +218,28 @@ impl<T: Element> Scan<T> {
         self.prepare_ranges(Some(input), output, count, workspace)
     }
 
-    /// Prepares a call that overwrites `items`, for a plan made [`in_place`](Self::in_place).
+    /// Prepares a call that overwrites `items`, for a plan made with [`ScanOptions::in_place`].
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare).
     pub fn prepare_in_place(&self, items: wgpu::BufferSlice<'_>, count: Count<'_>) -> Result<Prepared> {
+        self.prepare_in_place_in(items, count, &Workspace::new(&self.gpu, self.workspace_bytes(count.capacity()))?)
+    }
+
+    /// As [`prepare_in_place`](Self::prepare_in_place), with scratch memory of the caller's.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_in_place_in(
+        &self,
+        items: wgpu::BufferSlice<'_>,
+        count: Count<'_>,
+        workspace: &Workspace,
+    ) -> Result<Prepared> {
         if !self.kind.in_place {
-            return Err(Error::argument("this plan does not work in place; make it so with Scan::in_place"));
+            return Err(Error::argument("this plan does not work in place; make it so with ScanOptions::in_place"));
         }
-        let workspace = Workspace::new(&self.gpu, self.workspace_bytes(count.capacity()))?;
-        self.prepare_ranges(None, items, count, &workspace)
+        self.prepare_ranges(None, items, count, workspace)
     }
 
     fn prepare_ranges(
@@ -255,13 +291,16 @@ impl<T: Element> Scan<T> {
             Some(parts),
             self.initial.as_ref().map(wgpu::Buffer::as_entire_buffer_binding),
         ];
-        let steps = [&pipelines.reduce, &pipelines.apply]
+        // A single workgroup has nothing before it that it would need the parts for.
+        let steps = [(groups > 1).then_some(&pipelines.reduce), Some(&pipelines.apply)]
+            .into_iter()
+            .flatten()
             .map(|pipeline| Step {
                 pipeline: pipeline.clone(),
                 bind_group: prepared::bind(gpu, "scan", pipeline, &pipelines.bindings, &buffers),
                 groups,
             })
-            .into();
+            .collect();
         Ok(Prepared { steps, label: "scan" })
     }
 }

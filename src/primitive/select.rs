@@ -56,7 +56,8 @@ pub struct DispatchArgs<'a> {
 ///
 /// Shape: n items in, k <= n items out, k itself as a `u32`, and k as dispatch arguments. The output range holds as many
 /// items as the capacity; what lies behind k stays as it was. Two dispatches, which read the input twice and write what
-/// is kept once. Results do not depend on timing. n = 0 gives k = 0, and dispatch arguments of 0 workgroups.
+/// is kept once; one dispatch, which reads it once, where a single workgroup has room for all. Results do not depend on
+/// timing. n = 0 gives k = 0, and dispatch arguments of 0 workgroups.
 ///
 /// Every workgroup counts what it keeps of its share; then every workgroup adds up the counts before its own and writes
 /// behind them: a scan of the flags (Blelloch 1990) that is never stored. The predicate is asked twice for each item.
@@ -235,13 +236,16 @@ impl<T: Element> Select<T> {
             true => Self::pipelines(gpu, self.tuning, &self.held, &self.predicate, true)?,
             false => self.host.clone(),
         };
-        let steps = [&pipelines.count, &pipelines.write]
+        // A single workgroup has nothing before it that would need to be counted.
+        let steps = [(groups > 1).then_some(&pipelines.count), Some(&pipelines.write)]
+            .into_iter()
+            .flatten()
             .map(|pipeline| Step {
                 pipeline: pipeline.clone(),
                 bind_group: prepared::bind(gpu, "select", pipeline, &pipelines.bindings, &buffers),
                 groups,
             })
-            .into();
+            .collect();
         Ok(Prepared { steps, label: "select" })
     }
 }

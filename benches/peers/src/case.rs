@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use wavelane::Gpu;
 use wavelane::op::Add;
-use wavelane::primitive::{Count, Predicate, Prepared, Reduce, Scan, Select, Tuning};
+use wavelane::primitive::{Count, Predicate, Prepared, Reduce, Scan, ScanOptions, Select, Tuning};
 
 use crate::Result;
 use crate::item::{Item, Keep};
@@ -85,12 +85,9 @@ impl<T: Item> Case<T> {
                 Reduce::<T>::with_tuning(&self.gpu, Add, tuning)?.prepare(input, self.single.slice(..), count)
             }
             Primitive::Scan => {
-                let plan = Scan::<T>::inclusive(&self.gpu, Add)?;
-                match tuning {
-                    Some(tuning) => plan.with_tuning(tuning)?,
-                    None => plan,
-                }
-                .prepare(input, output, count)
+                let tuning = tuning.unwrap_or_else(|| Scan::<T>::default_tuning(&self.gpu));
+                let options = ScanOptions::inclusive().tuning(tuning);
+                Scan::<T>::with_options(&self.gpu, Add, options)?.prepare(input, output, count)
             }
             Primitive::Select => {
                 let predicate = Predicate::wgsl(match keep {

@@ -1,7 +1,7 @@
 //! Counts that the host does not know: read from a buffer when the call runs, clamped to the capacity.
 
 use wavelane::Op;
-use wavelane::primitive::{Count, Predicate, Reduce, Scan, Select};
+use wavelane::primitive::{Count, Predicate, Reduce, Scan, ScanOptions, Select};
 
 use super::scan::{self, Shape};
 use crate::algebra::{self, Algebra, Item};
@@ -101,7 +101,7 @@ fn select(env: &Env) {
 /// What one call writes is the count of the next, in one pass.
 fn chained(env: &Env) {
     let select = Select::<u32>::with_tuning(&env.gpu, Predicate::wgsl("(x & 3u) == 2u"), env.tight());
-    let scan = Scan::<u32>::inclusive(&env.gpu, Op::Add).and_then(|plan| plan.with_tuning(env.tight()));
+    let scan = Scan::<u32>::with_options(&env.gpu, Op::Add, ScanOptions::inclusive().tuning(env.tight()));
     let reduce = Reduce::<u32>::with_tuning(&env.gpu, Op::Add, env.tight());
     let (select, scan, reduce) =
         (select.expect("a valid plan"), scan.expect("a valid plan"), reduce.expect("a valid plan"));

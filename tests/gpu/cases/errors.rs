@@ -1,6 +1,6 @@
 //! Every refusal of the device-level primitives: its kind, and the numbers in its message.
 
-use wavelane::primitive::{Count, DispatchArgs, Predicate, Reduce, Scan, Select, Tuning, Workspace};
+use wavelane::primitive::{Count, DispatchArgs, Predicate, Reduce, Scan, ScanOptions, Select, Tuning, Workspace};
 use wavelane::{Error, ErrorKind, F16, Gpu, Op, Operator, SubgroupPath, wgpu};
 
 use crate::algebra::{Affine, Moments};
@@ -177,8 +177,8 @@ fn in_place(env: &Env) {
     let (one, other) = (env.room(0, 400), env.room(0, 400));
     let count = Count::Host(100);
     let call = plans.scan.prepare_in_place(one.slice(), count);
-    assert_refused(call, ARGUMENT, &["does not work in place", "Scan::in_place"]);
-    let plan = plans.scan.clone().in_place().expect("a valid plan");
+    assert_refused(call, ARGUMENT, &["does not work in place", "ScanOptions::in_place"]);
+    let plan = Scan::<u32>::with_options(&env.gpu, Op::Add, ScanOptions::inclusive().in_place()).expect("a valid plan");
     assert_refused(plan.prepare(one.slice(), other.slice(), count), ARGUMENT, &["works in place", "prepare_in_place"]);
 }
 
@@ -330,8 +330,8 @@ fn tuning(env: &Env) {
         let parts = ["needs 1024", &format!("allows {most}"), "max_compute_invocations_per_workgroup"];
         assert_refused(plan(1024, 1, 1), ErrorKind::LimitTooSmall, &parts);
     }
-    let scan = Scan::<u32>::inclusive(&env.gpu, Op::Add).expect("a valid plan");
-    assert_refused(scan.with_tuning(Tuning::new(100, 1, 1)), ARGUMENT, &["not 100"]);
+    let scan = ScanOptions::inclusive().tuning(Tuning::new(100, 1, 1));
+    assert_refused(Scan::<u32>::with_options(&env.gpu, Op::Add, scan), ARGUMENT, &["not 100"]);
     let select = Select::<u32>::with_tuning(&env.gpu, Predicate::wgsl("true"), Tuning::new(128, 40, 1));
     assert_refused(select, ARGUMENT, &["not 40"]);
 }

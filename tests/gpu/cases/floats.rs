@@ -1,6 +1,6 @@
 //! Floats: bits that repeat, special values, sums that are not exact.
 
-use wavelane::primitive::{Count, Reduce, Scan};
+use wavelane::primitive::{Count, Reduce, Scan, ScanOptions};
 use wavelane::{Gpu, Op};
 
 use super::scan::Shape;
@@ -50,8 +50,8 @@ fn bits_repeat(env: &Env) {
     let tuning = env.tight();
     let plans = || {
         let reduce = Reduce::<f32>::with_tuning(&env.gpu, Op::Add, tuning).expect("a valid plan");
-        let scan = Scan::<f32>::inclusive(&env.gpu, Op::Add).expect("a valid plan");
-        (reduce, scan.with_tuning(tuning).expect("a valid tuning"))
+        let options = ScanOptions::inclusive().tuning(tuning);
+        (reduce, Scan::<f32>::with_options(&env.gpu, Op::Add, options).expect("a valid plan"))
     };
     let (reduce, scan) = plans();
     let (sum, sums) = (run_reduce(env, &reduce, &items), run_scan(env, &scan, &items));
@@ -79,7 +79,7 @@ fn tolerance(env: &Env) {
         let reduce = Reduce::<f32>::with_tuning(&env.gpu, Op::Add, env.tight()).expect("a valid plan");
         let sum = f64::from(run_reduce(env, &reduce, &items));
         assert!((sum - exact).abs() <= allowed, "{n} items: {sum}, not {exact} within {allowed}");
-        let scan = Scan::<f32>::inclusive(&env.gpu, Op::Add).and_then(|plan| plan.with_tuning(env.tight()));
+        let scan = Scan::<f32>::with_options(&env.gpu, Op::Add, ScanOptions::inclusive().tuning(env.tight()));
         let mut before = 0.0;
         for (i, got) in run_scan(env, &scan.expect("a valid plan"), &items).into_iter().enumerate() {
             before += f64::from(items[i]);
@@ -129,7 +129,7 @@ fn special_reduce(env: &Env) {
 fn special_scan(env: &Env) {
     for op in [Op::Min, Op::Max] {
         let algebra: Algebra<f32> = builtin(op);
-        let plan = Scan::<f32>::exclusive(&env.gpu, op).and_then(|plan| plan.with_tuning(env.tight()));
+        let plan = Scan::<f32>::with_options(&env.gpu, op, ScanOptions::exclusive().tuning(env.tight()));
         let plan = plan.expect("a valid plan");
         for items in specials() {
             let want = oracle::scan_exclusive(algebra.identity, &algebra.combine, &items);

@@ -1,7 +1,7 @@
 //! Scan, over every element and operator: inclusive and exclusive, from a value of the caller's, in place, and between
 //! ranges that do not begin alike.
 
-use wavelane::primitive::{Count, Scan, Tuning};
+use wavelane::primitive::{Count, Scan, ScanOptions, Tuning};
 use wavelane::{Op, wgpu};
 
 use super::{Visit, every_algebra};
@@ -77,21 +77,18 @@ fn check_sizes<T: Item>(env: &Env, algebra: &Algebra<T>, shape: Shape) {
 /// Builds the plan.
 pub(crate) fn plan<T: Item>(env: &Env, algebra: &Algebra<T>, shape: Shape, tuning: Tuning) -> Scan<T> {
     let operator = algebra.operator.clone();
-    let mut plan = match shape.exclusive {
-        true => Scan::exclusive(&env.gpu, operator),
-        false => Scan::inclusive(&env.gpu, operator),
+    let mut options = match shape.exclusive {
+        true => ScanOptions::exclusive(),
+        false => ScanOptions::inclusive(),
     }
-    .expect("a valid plan");
-    if tuning != Scan::<T>::default_tuning(&env.gpu) {
-        plan = plan.with_tuning(tuning).expect("a valid tuning");
-    }
+    .tuning(tuning);
     if shape.initial {
-        plan = plan.initial(initial(algebra)).expect("a small buffer");
+        options = options.initial(initial(algebra));
     }
     if shape.in_place {
-        plan = plan.in_place().expect("a valid plan");
+        options = options.in_place();
     }
-    plan
+    Scan::with_options(&env.gpu, operator, options).expect("a valid plan")
 }
 
 fn initial<T: Item>(algebra: &Algebra<T>) -> T {

@@ -1,6 +1,6 @@
 //! Scratch memory and prepared calls that are used again.
 
-use wavelane::primitive::{Count, Predicate, Reduce, Scan, Select, Workspace};
+use wavelane::primitive::{Count, Predicate, Reduce, Scan, ScanOptions, Select, Workspace};
 use wavelane::{ErrorKind, Op};
 
 use super::scan::{self, Shape};
@@ -102,7 +102,7 @@ fn too_small(env: &Env) {
     let call = reduce.prepare_in(input.slice(), output.first(4), Count::Host(10_000), &space);
     let numbers = [format!("has {} bytes", needs - 4), format!("needs {needs}")];
     assert_refused(call, ErrorKind::InvalidArgument, &numbers);
-    let plan = Scan::<u32>::inclusive(&env.gpu, Op::Add).and_then(|plan| plan.with_tuning(tuning));
+    let plan = Scan::<u32>::with_options(&env.gpu, Op::Add, ScanOptions::inclusive().tuning(tuning));
     let plan = plan.expect("a valid plan");
     let needs = plan.workspace_bytes(10_000);
     let space = Workspace::new(&env.gpu, needs - 4).expect("memory");
