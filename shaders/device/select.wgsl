@@ -16,9 +16,9 @@ fn dev_select_count(place: Place) {
   var kept = 0u;
   for (var tile = span.first; tile < span.last; tile += TILE_PACKS) {
     let at = tile + sg_id * ROWS * sg_size;
-    let rows = dev_load_rows(span, at, T());
+    let keeps = dev_keep_rows(span, at, dev_load_rows(span, at, T()));
     for (var r = 0u; r < ROWS; r++) {
-      kept += countOneBits(dev_keep_items(span, at + r * sg_size + sg_lane, rows[r]));
+      kept += countOneBits(keeps[r]);
     }
   }
   let count = wg_reduce_add_u32(kept);
@@ -36,11 +36,10 @@ fn dev_select_write(place: Place) {
   for (var tile = span.first; tile < span.last; tile += TILE_PACKS) {
     let at = tile + sg_id * ROWS * sg_size;
     let rows = dev_load_rows(span, at, T());
-    var keeps: array<u32, ROWS>;
+    let keeps = dev_keep_rows(span, at, rows);
     var before: array<u32, ROWS>;
     var all = 0u;
     for (var r = 0u; r < ROWS; r++) {
-      keeps[r] = dev_keep_items(span, at + r * sg_size + sg_lane, rows[r]);
       let kept = countOneBits(keeps[r]);
       let inclusive = sg_scan_inclusive_add_u32(kept);
       before[r] = all + inclusive - kept;
@@ -65,14 +64,29 @@ fn dev_select_write(place: Place) {
   }
 }
 
-// Which items of a pack are kept: bit k for item k. Items outside the range are not.
-fn dev_keep_items(span: DevSpan, pack: u32, items: Items) -> u32 {
-  var keeps = 0u;
-  for (var k = 0u; k < PACK; k++) {
-    let item = pack * PACK + k;
-    if pack < span.last && item >= span.begin && item < span.end && dev_keep(items[k], item - span.begin) {
-      keeps |= 1u << k;
+// Which items of the packs from `at` on are kept: bit k for item k. Items outside the range are not.
+fn dev_keep_rows(span: DevSpan, at: u32, rows: array<Items, ROWS>) -> array<u32, ROWS> {
+  var keeps: array<u32, ROWS>;
+  var edge = !dev_is_whole(span, at);
+  if !edge {
+    for (var r = 0u; r < ROWS; r++) {
+      for (var k = 0u; k < PACK; k++) {
+        let item = (at + r * sg_size + sg_lane) * PACK + k;
+        keeps[r] |= u32(dev_keep(rows[r][k], item - span.begin)) << k;
+      }
     }
+  }
+  while edge {
+    for (var r = 0u; r < ROWS; r++) {
+      for (var k = 0u; k < PACK; k++) {
+        let pack = at + r * sg_size + sg_lane;
+        let item = pack * PACK + k;
+        if pack < span.last && item >= span.begin && item < span.end && dev_keep(rows[r][k], item - span.begin) {
+          keeps[r] |= 1u << k;
+        }
+      }
+    }
+    edge = false;
   }
   return keeps;
 }

@@ -41,17 +41,28 @@ fn dev_load_edge(span: DevSpan, pack: u32, nothing: T) -> Items {
   return items;
 }
 
+// Whether the ROWS packs a lane of a subgroup from `at` on lie in the span and the range as a whole.
+fn dev_is_whole(span: DevSpan, at: u32) -> bool {
+  return at >= span.whole_first && at + ROWS * sg_size <= min(span.last, span.whole_end);
+}
+
 // ROWS packs a lane from `at` on, row by row of the subgroup. Loads of whole packs are issued together.
+//
+// What is done at an edge stands in a loop of one round, here and in the kernels: a CPU driver runs both sides of a
+// branch under masks, but skips a loop that no lane enters.
 fn dev_load_rows(span: DevSpan, at: u32, nothing: T) -> array<Items, ROWS> {
   var rows: array<Items, ROWS>;
-  if at >= span.whole_first && at + ROWS * sg_size <= min(span.last, span.whole_end) {
+  var edge = !dev_is_whole(span, at);
+  if !edge {
     for (var r = 0u; r < ROWS; r++) {
       rows[r] = el_load_pack(dev_in_pack(at + r * sg_size + sg_lane));
     }
-  } else {
+  }
+  while edge {
     for (var r = 0u; r < ROWS; r++) {
       rows[r] = dev_load_edge(span, at + r * sg_size + sg_lane, nothing);
     }
+    edge = false;
   }
   return rows;
 }

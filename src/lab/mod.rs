@@ -320,10 +320,11 @@ impl Experiment {
         let started = Instant::now();
         bench.reference_ns.set(None);
         let mut outcome = (self.run)(bench)?;
-        let reference_drift = match bench.reference_ns.get() {
-            Some(before) => Some(bench.sampler.reference_ns()? / before),
+        let reference_ns = match bench.reference_ns.get() {
+            Some(before) => Some([before, bench.sampler.reference_ns()?]),
             None => None,
         };
+        let reference_drift = reference_ns.map(|[before, after]| after / before);
         distrust(&mut outcome, reference_drift, bench.gpu.is_cpu());
         Ok(ExperimentRecord {
             id: self.id.into(),
@@ -338,6 +339,7 @@ impl Experiment {
             plots: outcome.plots,
             control: outcome.control,
             reference_drift,
+            reference_ns,
             wall_s: started.elapsed().as_secs_f64(),
         })
     }

@@ -149,7 +149,10 @@ impl Probe {
     pub(super) fn times(&self, bench: &Bench<'_>, counts: &[u32]) -> Result<Vec<Samples>> {
         let launches: Vec<_> =
             counts.iter().map(|groups| (format!("{groups} workgroups"), self.launch(bench, *groups))).collect();
-        bench.sample(&launches)
+        let samples = bench.sample(&launches)?;
+        let medians: Vec<_> = samples.iter().map(Samples::median).collect();
+        log::debug!("workgroups of {}: {counts:?} of them take {medians:.0?} ns", self.workgroup);
+        Ok(samples)
     }
 
     /// The most workgroups that take no longer than few: the first step in the time, found by doubling and then by

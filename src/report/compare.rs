@@ -97,13 +97,16 @@ impl RecordComparison {
 /// Compares `after` with `before`, row by row: rows are the same if experiment, cell and quantity are.
 ///
 /// Rows with samples are compared by [`measure::compare`]; rows derived from others by their intervals; counts must be
-/// equal.
+/// equal. What is measured twice in one run sees one state of the machine, so its samples do not tell how far two runs lie
+/// apart: a difference that is less than the speed of the device moved during the two runs
+/// ([`Record::unsteadiness`]) is ambiguous.
 pub fn compare_records(before: &Record, after: &Record) -> RecordComparison {
     let after_rows = rows(after);
     let after_by_key: HashMap<_, _> = after_rows.iter().copied().collect();
     let before_rows = rows(before);
     let before_by_key: HashMap<_, _> = before_rows.iter().copied().collect();
     let both = before_rows.iter().map(|(key, row)| (key, Some(*row), after_by_key.get(key).copied()));
+    let unsteady = before.unsteadiness() * after.unsteadiness();
     let new = after_rows.iter().filter(|(key, _)| !before_by_key.contains_key(key));
     let rows = both
         .chain(new.map(|(key, row)| (key, None, Some(*row))))
@@ -115,7 +118,7 @@ pub fn compare_records(before: &Record, after: &Record) -> RecordComparison {
                 unit: before.or(after)?.unit,
                 before: before.map(|row| row.value),
                 after: after.map(|row| row.value),
-                change: before.zip(after).map_or(Change::Missing, |(before, after)| change(before, after)),
+                change: before.zip(after).map_or(Change::Missing, |(before, after)| change(before, after, unsteady)),
             })
         })
         .collect();
@@ -141,7 +144,7 @@ fn run_id(record: &Record) -> RunId {
     }
 }
 
-fn change(before: &Row, after: &Row) -> Change {
+fn change(before: &Row, after: &Row, unsteady: f64) -> Change {
     if before.unit != after.unit {
         return Change::Missing;
     }
@@ -156,6 +159,13 @@ fn change(before: &Row, after: &Row) -> Change {
             after.value / before.value,
             [after.interval[0] / before.interval[1], after.interval[1] / before.interval[0]],
         )
+    };
+    let ratio = after.value / before.value;
+    let comparison = match comparison {
+        Comparison::Faster | Comparison::Slower if !counted && ratio < unsteady && ratio > 1.0 / unsteady => {
+            Comparison::Ambiguous
+        }
+        judged => judged,
     };
     let (less, more) = match before.unit {
         Unit::Ns | Unit::Issues | Unit::Sectors => (Change::Faster, Change::Slower),
@@ -212,6 +222,27 @@ mod tests {
             seen.push(expected);
         }
         assert!(Change::ALL[..4].iter().all(|change| seen.contains(change)), "the sample has all of these");
+    }
+
+    #[test]
+    fn what_differs_by_less_than_the_device_did_is_ambiguous() {
+        let before = sample::record();
+        let mut after = before.clone();
+        for row in after.experiments.iter_mut().flat_map(|e| &mut e.rows).filter(|row| row.clock != "none") {
+            row.value *= 1.1;
+            row.interval = row.interval.map(|end| end * 1.1);
+            row.samples.iter_mut().for_each(|sample| *sample *= 1.1);
+        }
+        for (at, experiment) in after.experiments.iter_mut().enumerate() {
+            experiment.reference_ns = Some(if at % 2 == 0 { [500.0, 500.0] } else { [600.0, 600.0] });
+        }
+        assert_eq!(after.unsteadiness(), 1.2);
+        let comparison = compare_records(&before, &after);
+        for row in &comparison.rows {
+            let timed = !matches!(row.unit, Unit::Lanes | Unit::Steps | Unit::Items | Unit::Count);
+            let expected = if timed && row.before != row.after { Change::Ambiguous } else { Change::Same };
+            assert_eq!(row.change, expected, "{row:?}");
+        }
     }
 
     #[test]

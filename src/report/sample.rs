@@ -54,6 +54,7 @@ fn experiment(id: &str, group: &str, title: &str, verdict: Verdict) -> Experimen
         plots: Vec::new(),
         control: None,
         reference_drift: Some(1.002),
+        reference_ns: Some([500_000.0, 501_000.0]),
         wall_s: 1.73,
     }
 }
@@ -151,6 +152,7 @@ pub(crate) fn record() -> Record {
         count("5x3x2", "exceptions", Unit::Count, 0.0),
     ];
     lane_map.reference_drift = None;
+    lane_map.reference_ns = None;
 
     let mut odd =
         experiment("a<b>&\"c\", é", "workgroups", "Names, \"quoted\" & <marked>: größer, 数", Verdict::Ambiguous);
