@@ -7,9 +7,11 @@ mod compare;
 mod emit;
 mod failure;
 mod info;
+mod input;
 mod list;
 mod measure;
 mod output;
+mod report;
 mod translate;
 
 use std::io::Write;
@@ -57,6 +59,7 @@ enum Command {
     Info(info::InfoArgs),
     Measure(measure::MeasureArgs),
     Compare(compare::CompareArgs),
+    Report(report::ReportArgs),
     List(list::ListArgs),
     Emit(emit::EmitArgs),
 }
@@ -169,6 +172,7 @@ fn run(cli: &Cli) -> Result {
         Some(Command::Info(args)) => info::run(&cli.device, args),
         Some(Command::Measure(args)) => measure::run(&cli.device, args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Report(args)) => report::run(args),
         Some(Command::List(args)) => list::run(args),
         Some(Command::Emit(args)) => emit::run(&cli.device, args),
     }
