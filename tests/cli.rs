@@ -35,6 +35,7 @@ const CASES: &[Case] = &[
     ("a_file_that_cannot_be_written_is_told_at_once", Needs::Nothing, a_file_that_cannot_be_written_is_told_at_once),
     ("what_is_no_record_is_refused", Needs::Nothing, what_is_no_record_is_refused),
     ("saved_records_are_shown_again", Needs::Nothing, saved_records_are_shown_again),
+    ("questions_are_answered_from_a_record", Needs::Nothing, questions_are_answered_from_a_record),
     ("list_names_every_experiment", Needs::Nothing, list_names_every_experiment),
     ("list_with_text_gives_names", Needs::Nothing, list_with_text_gives_names),
     ("emit_speaks_every_language", Needs::Nothing, emit_speaks_every_language),
@@ -142,6 +143,7 @@ fn help_names_commands_and_exit_codes() -> Outcome {
             "measure",
             "compare",
             "report",
+            "explain",
             "list",
             "emit",
             "--adapter",
@@ -155,6 +157,7 @@ fn help_names_commands_and_exit_codes() -> Outcome {
         expect(run.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &run)?;
     }
     let run = wavelane(&["info", "--help"])?;
+    expect(run.stdout.contains("path_reason"), "the JSON explained", &run)
 }
 
 fn version() -> Outcome {
@@ -178,6 +181,7 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["compare", "a.json"], "B.json"),
         (&["report"], "RECORD.json"),
         (&["report", "a.json", "b.json", "--csv", "-"], "one record"),
+        (&["explain", "treesum"], "tree-sum"),
         (&["list", "no such name"], "no such name"),
         (&["emit", "reduce/u32/ad"], "reduce/u32/add/native"),
         (&["emit", VARIANT, "--target", "glsl"], "hlsl"),
@@ -251,9 +255,10 @@ fn what_is_no_record_is_refused() -> Outcome {
         [("", "cli-no-record"), ("{}", "schema"), ("[1, 2", "cli-no-record"), ("{\"schema\": 2}", "2")]
     {
         std::fs::write(&file, content)?;
-        let commands: [&[&str]; 2] = [
+        let commands: [&[&str]; 3] = [
             &["compare", text(&file), text(&file)],
             &["report", text(&file), "--html", "-"],
+            &["explain", "--from", text(&file)],
         ];
         for args in commands {
             let run = wavelane(args)?;
@@ -292,6 +297,23 @@ fn saved_records_are_shown_again() -> Outcome {
         expect(html.matches("<article").count() == articles, "a card an experiment", &run)?;
     }
     Ok(())
+}
+
+fn questions_are_answered_from_a_record() -> Outcome {
+    let file = saved("cli-explain.json")?;
+    let run = wavelane(&["explain", "image-waves", "--from", text(&file)])?;
+    expect(run.code == Some(0) && run.stderr.is_empty(), "code 0 without a word of a device", &run)?;
+    // 120 x 68 tiles; seven waves of 1,056 and 768 tiles.
+    for part in ["120 x 68 = 8,160", "residency (ambiguous)", "8 waves", "768 of 1,056"] {
+        expect(run.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), part, &run)?;
+    }
+    let run = wavelane(&["explain", "--from", text(&file)])?;
+    for question in wavelane::lab::explain::questions() {
+        expect(run.stdout.contains(question.id), question.id, &run)?;
+    }
+    expect(run.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &run)?;
+    let run = wavelane(&["explain", "tree-sum", "--from", text(&file)])?;
+    expect(run.stdout.contains("Not in this record: wavelane measure tree-sum"), "what is missing", &run)
 }
 
 fn list_names_every_experiment() -> Outcome {

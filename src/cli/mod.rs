@@ -5,6 +5,7 @@
 
 mod compare;
 mod emit;
+mod explain;
 mod failure;
 mod info;
 mod input;
@@ -60,6 +61,7 @@ enum Command {
     Measure(measure::MeasureArgs),
     Compare(compare::CompareArgs),
     Report(report::ReportArgs),
+    Explain(explain::ExplainArgs),
     List(list::ListArgs),
     Emit(emit::EmitArgs),
 }
@@ -173,6 +175,7 @@ fn run(cli: &Cli) -> Result {
         Some(Command::Measure(args)) => measure::run(&cli.device, args),
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Report(args)) => report::run(args),
+        Some(Command::Explain(args)) => explain::run(&cli.device, args),
         Some(Command::List(args)) => list::run(args),
         Some(Command::Emit(args)) => emit::run(&cli.device, args),
     }
