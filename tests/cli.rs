@@ -3,6 +3,8 @@
 //! Rows that need an adapter are ignored with the reason where there is none, and fail instead if
 //! `WAVELANE_REQUIRE_ADAPTER` is set.
 
+mod fixture;
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -31,7 +33,9 @@ const CASES: &[Case] = &[
     ("no_adapter_is_code_3_and_says_what_to_install", Needs::Nothing, no_adapter_is_code_3_and_says_what_to_install),
     ("no_adapter_leaves_no_file", Needs::Nothing, no_adapter_leaves_no_file),
     ("a_file_that_cannot_be_written_is_told_at_once", Needs::Nothing, a_file_that_cannot_be_written_is_told_at_once),
-    ("compare_refuses_what_is_no_record", Needs::Nothing, compare_refuses_what_is_no_record),
+    ("what_is_no_record_is_refused", Needs::Nothing, what_is_no_record_is_refused),
+    ("saved_records_are_shown_again", Needs::Nothing, saved_records_are_shown_again),
+    ("questions_are_answered_from_a_record", Needs::Nothing, questions_are_answered_from_a_record),
     ("list_names_every_experiment", Needs::Nothing, list_names_every_experiment),
     ("list_with_text_gives_names", Needs::Nothing, list_with_text_gives_names),
     ("emit_speaks_every_language", Needs::Nothing, emit_speaks_every_language),
@@ -138,6 +142,8 @@ fn help_names_commands_and_exit_codes() -> Outcome {
             "info",
             "measure",
             "compare",
+            "report",
+            "explain",
             "list",
             "emit",
             "--adapter",
@@ -173,6 +179,9 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["measure", "twoway"], "two-way"),
         (&["measure", "--json", "same", "--csv", "same"], "same"),
         (&["compare", "a.json"], "B.json"),
+        (&["report"], "RECORD.json"),
+        (&["report", "a.json", "b.json", "--csv", "-"], "one record"),
+        (&["explain", "treesum"], "tree-sum"),
         (&["list", "no such name"], "no such name"),
         (&["emit", "reduce/u32/ad"], "reduce/u32/add/native"),
         (&["emit", VARIANT, "--target", "glsl"], "hlsl"),
@@ -240,18 +249,71 @@ fn a_file_that_cannot_be_written_is_told_at_once() -> Outcome {
     Ok(())
 }
 
-fn compare_refuses_what_is_no_record() -> Outcome {
+fn what_is_no_record_is_refused() -> Outcome {
     let file = scratch("cli-no-record.json")?;
     for (content, reason) in
         [("", "cli-no-record"), ("{}", "schema"), ("[1, 2", "cli-no-record"), ("{\"schema\": 2}", "2")]
     {
         std::fs::write(&file, content)?;
-        let run = wavelane(&["compare", text(&file), text(&file)])?;
-        expect(run.code == Some(1) && run.stdout.is_empty(), &format!("code 1 for {content:?}"), &run)?;
-        expect(run.stderr.contains(reason), reason, &run)?;
+        let commands: [&[&str]; 3] = [
+            &["compare", text(&file), text(&file)],
+            &["report", text(&file), "--html", "-"],
+            &["explain", "--from", text(&file)],
+        ];
+        for args in commands {
+            let run = wavelane(args)?;
+            expect(run.code == Some(1) && run.stdout.is_empty(), &format!("code 1 for {content:?}"), &run)?;
+            expect(run.stderr.contains(reason), reason, &run)?;
+        }
     }
     let run = wavelane(&["compare", "/nonexistent.json", text(&file)])?;
     expect(run.code == Some(1) && run.stderr.contains("/nonexistent.json"), "code 1 and the path", &run)
+}
+
+/// The fixture in a file.
+fn saved(name: &str) -> Result<PathBuf, Failed> {
+    let file = scratch(name)?;
+    std::fs::write(&file, wavelane::report::json::write(&fixture::record()))?;
+    Ok(file)
+}
+
+fn saved_records_are_shown_again() -> Outcome {
+    let (a, b) = (saved("cli-report-a.json")?, saved("cli-report-b.json")?);
+    let run = wavelane(&["report", text(&a)])?;
+    expect(run.code == Some(0) && run.stderr.is_empty(), "code 0 without a word of a device", &run)?;
+    expect(run.stdout.starts_with("Imagined GPU (vulkan, discrete GPU)\n"), "the adapter of the record", &run)?;
+    let run = wavelane(&["report", text(&a), "--csv", "-"])?;
+    expect(run.stdout.lines().count() == 5, "a line of names and one a row", &run)?;
+
+    let page = scratch("cli-report.html")?;
+    for (records, title, articles) in [
+        (vec![text(&a)], "<title>wavelane: Imagined GPU</title>", 3),
+        (vec![text(&a), text(&b)], "<title>wavelane: 2 records side by side</title>", 3),
+    ] {
+        let run = wavelane(&[&["report", "--html", text(&page)], &*records].concat())?;
+        expect(run.code == Some(0) && run.stdout.is_empty(), "code 0 and nothing on stdout", &run)?;
+        let html = std::fs::read_to_string(&page)?;
+        expect(html.contains(title) && html.ends_with("</html>\n"), title, &run)?;
+        expect(html.matches("<article").count() == articles, "a card an experiment", &run)?;
+    }
+    Ok(())
+}
+
+fn questions_are_answered_from_a_record() -> Outcome {
+    let file = saved("cli-explain.json")?;
+    let run = wavelane(&["explain", "image-waves", "--from", text(&file)])?;
+    expect(run.code == Some(0) && run.stderr.is_empty(), "code 0 without a word of a device", &run)?;
+    // 120 x 68 tiles; seven waves of 1,056 and 768 tiles.
+    for part in ["120 x 68 = 8,160", "residency (ambiguous)", "8 waves", "768 of 1,056"] {
+        expect(run.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), part, &run)?;
+    }
+    let run = wavelane(&["explain", "--from", text(&file)])?;
+    for question in wavelane::lab::explain::questions() {
+        expect(run.stdout.contains(question.id), question.id, &run)?;
+    }
+    expect(run.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &run)?;
+    let run = wavelane(&["explain", "tree-sum", "--from", text(&file)])?;
+    expect(run.stdout.contains("Not in this record: wavelane measure tree-sum"), "what is missing", &run)
 }
 
 fn list_names_every_experiment() -> Outcome {

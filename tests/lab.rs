@@ -105,6 +105,13 @@ fn every_experiment_records_what_it_found() {
     for experiment in record.experiments.iter().filter(|e| e.rows.iter().any(|row| row.clock != "none")) {
         assert!(experiment.reference_drift.is_some_and(|drift| drift > 0.0), "{}", experiment.id);
     }
+    // Questions find their rows by what these are called.
+    for question in lab::explain::questions() {
+        for measured in question.answer(&record).measured {
+            let found = measured.verdict.is_some() && !measured.text.contains("none of the rows");
+            assert!(found, "{}: {measured:?}", question.id);
+        }
+    }
 }
 
 #[test]

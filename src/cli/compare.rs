@@ -1,11 +1,11 @@
 //! `wavelane compare`: two records, row by row.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use wavelane::report::{self, Record};
+use wavelane::report;
 
-use super::{Failure, Result, output};
+use super::{Result, input, output};
 
 /// Compares two records that `measure --json` wrote: same, faster, slower or ambiguous, row by row
 ///
@@ -24,16 +24,10 @@ pub(super) struct CompareArgs {
 }
 
 pub(super) fn run(args: &CompareArgs) -> Result {
-    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let (a, b) = (input::record(&args.a)?, input::record(&args.b)?);
     let comparison = report::compare_records(&a, &b);
     output::print(match args.json {
         true => report::json::write_comparison(&comparison),
         false => report::terminal::comparison(&comparison),
     })
-}
-
-fn read(path: &Path) -> Result<Record> {
-    let fault = |error: &dyn std::fmt::Display| Failure::working(format!("cannot read {}: {error}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
-    report::json::read(&text).map_err(|error| fault(&error))
 }

@@ -41,37 +41,20 @@ pub(super) struct MeasureArgs {
 
 type Render = fn(&Record) -> String;
 
-/// A view of the record, and where it goes.
-struct View {
-    to: Destination,
-    render: Render,
-}
-
 pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
     // All that can be wrong with the command line is told before a minute of measuring.
     for id in &args.ids {
         lab::find(id).map_err(|error| Failure::usage(error.to_string()))?;
     }
-    let views = args.views()?;
-    let gpu = device.open()?;
-    let _ = writeln!(
-        std::io::stderr(),
-        "{} ({}): {} lanes, {}",
-        gpu.info().name,
-        gpu.info().backend,
-        gpu.lanes(),
-        gpu.path().name()
-    );
-
+    let views: [(_, Render); 3] =
+        [(&args.json, report::json::write), (&args.csv, report::csv::write), (&args.html, report::html::write)];
+    let views = Destination::open_all(views)?;
     let effort = if args.full { Effort::Full } else { Effort::Quick };
-    let bar = progress_bar();
-    let record = lab::run(&gpu, Options { effort, waiting: args.waiting }, &args.ids, |progress| show(&bar, progress));
-    bar.finish_and_clear();
-    let record = record?;
+    let record = record(device, Options { effort, waiting: args.waiting }, &args.ids)?;
 
-    let tables = !views.iter().any(|view| matches!(view.to, Destination::Stdout));
-    for view in views {
-        view.to.write((view.render)(&record).as_bytes())?;
+    let tables = !views.iter().any(|(to, _)| matches!(to, Destination::Stdout));
+    for (to, render) in views {
+        to.write(render(&record).as_bytes())?;
     }
     if !tables {
         return Ok(());
@@ -87,23 +70,22 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
     output::print(text + &report::terminal::summary(&record))
 }
 
-impl MeasureArgs {
-    /// Opens the files.
-    fn views(&self) -> Result<Vec<View>> {
-        let wanted: [(_, Render); 3] =
-            [(&self.json, report::json::write), (&self.csv, report::csv::write), (&self.html, report::html::write)];
-        let mut views = Vec::new();
-        let mut paths = Vec::new();
-        for (path, render) in wanted {
-            let Some(path) = path else { continue };
-            if paths.contains(&path) {
-                return Err(Failure::usage(format!("two results go to {}", path.display())));
-            }
-            paths.push(path);
-            views.push(View { to: Destination::open(path)?, render });
-        }
-        Ok(views)
-    }
+/// Runs these experiments, or all of them where none is named, on the device that the options choose, and tells the person
+/// at the terminal on which and how far it is.
+pub(super) fn record(device: &DeviceArgs, options: Options, ids: &[impl AsRef<str>]) -> Result<Record> {
+    let gpu = device.open()?;
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} ({}): {} lanes, {}",
+        gpu.info().name,
+        gpu.info().backend,
+        gpu.lanes(),
+        gpu.path().name()
+    );
+    let bar = progress_bar();
+    let record = lab::run(&gpu, options, ids, |progress| show(&bar, progress));
+    bar.finish_and_clear();
+    Ok(record?)
 }
 
 /// A bar on standard error; invisible where that is no terminal.

@@ -5,11 +5,14 @@
 
 mod compare;
 mod emit;
+mod explain;
 mod failure;
 mod info;
+mod input;
 mod list;
 mod measure;
 mod output;
+mod report;
 mod translate;
 
 use std::io::Write;
@@ -57,6 +60,8 @@ enum Command {
     Info(info::InfoArgs),
     Measure(measure::MeasureArgs),
     Compare(compare::CompareArgs),
+    Report(report::ReportArgs),
+    Explain(explain::ExplainArgs),
     List(list::ListArgs),
     Emit(emit::EmitArgs),
 }
@@ -169,6 +174,8 @@ fn run(cli: &Cli) -> Result {
         Some(Command::Info(args)) => info::run(&cli.device, args),
         Some(Command::Measure(args)) => measure::run(&cli.device, args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Report(args)) => report::run(args),
+        Some(Command::Explain(args)) => explain::run(&cli.device, args),
         Some(Command::List(args)) => list::run(args),
         Some(Command::Emit(args)) => emit::run(&cli.device, args),
     }

@@ -64,6 +64,23 @@ impl Destination {
         })
     }
 
+    /// Opens those of the paths that are given, each with what belongs to it. Two results never go to one path.
+    pub(super) fn open_all<'a, T>(
+        wanted: impl IntoIterator<Item = (&'a Option<PathBuf>, T)>,
+    ) -> Result<Vec<(Self, T)>> {
+        let mut paths = Vec::new();
+        let mut opened = Vec::new();
+        for (path, result) in wanted {
+            let Some(path) = path else { continue };
+            if paths.contains(&path) {
+                return Err(Failure::usage(format!("two results go to {}", path.display())));
+            }
+            paths.push(path);
+            opened.push((Self::open(path)?, result));
+        }
+        Ok(opened)
+    }
+
     pub(super) fn write(self, bytes: &[u8]) -> Result {
         match self {
             Self::Stdout => print(bytes),

@@ -30,6 +30,7 @@ mod dependency_counters;
 mod dimensions;
 mod dispatch_boundary;
 mod exchange;
+pub mod explain;
 mod grid;
 mod grid_barrier;
 mod grid_fill;
@@ -165,15 +166,19 @@ pub fn experiments() -> &'static [Experiment] {
 /// near it.
 pub fn find(id: &str) -> Result<&'static Experiment> {
     EXPERIMENTS.iter().find(|experiment| experiment.id == id).ok_or_else(|| {
-        let near: Vec<_> = EXPERIMENTS.iter().map(|e| e.id).filter(|known| is_near(id, known)).collect();
-        let hint = if near.is_empty() {
-            let all: Vec<_> = EXPERIMENTS.iter().map(|experiment| experiment.id).collect();
-            format!("there are {}", all.join(", "))
-        } else {
-            format!("did you mean {}?", near.join(" or "))
-        };
-        Error::argument(format!("no experiment is called '{id}'; {hint}"))
+        let known: Vec<_> = EXPERIMENTS.iter().map(|experiment| experiment.id).collect();
+        unknown("experiment", id, &known)
     })
+}
+
+/// The error for an id that nothing has, with those near it or else all.
+fn unknown(what: &str, id: &str, known: &[&str]) -> Error {
+    let near: Vec<_> = known.iter().copied().filter(|known| is_near(id, known)).collect();
+    let hint = match near.as_slice() {
+        [] => format!("there are {}", known.join(", ")),
+        near => format!("did you mean {}?", near.join(" or ")),
+    };
+    Error::argument(format!("no {what} is called '{id}'; {hint}"))
 }
 
 /// Whether somebody who wrote `wish` may have meant `known`: one contains the other, or few letters differ.

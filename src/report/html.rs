@@ -8,31 +8,44 @@ use super::{ExperimentRecord, Plot, Record, Unit, Verdict, svg, terminal};
 /// A page of the whole record: the adapter with its width, key figures and verdicts, a table of all experiments, then
 /// a card for each.
 pub fn write(record: &Record) -> String {
-    let mut page = format!(
+    let anchors = anchors(record.experiments.iter().map(|e| &*e.id));
+    let mut body = first_screen(record, &anchors) + "<main>\n" + &summary(record, &anchors);
+    for group in groups(&record.experiments) {
+        body += &group_heading(group);
+        for (experiment, anchor) in record.experiments.iter().zip(&anchors).filter(|(e, _)| e.group == group) {
+            body += &card(experiment, anchor);
+        }
+        body += "</section>\n";
+    }
+    page(&record.adapter.name, "", &(body + "</main>\n"))
+}
+
+/// The frame of a page: its title, style sheet and script.
+pub(super) fn page(title: &str, class: &str, body: &str) -> String {
+    format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>wavelane: {}</title>\n\
-         <style>\n{}</style>\n</head>\n<body>\n",
-        escape(&record.adapter.name),
+         <style>\n{}</style>\n</head>\n<body class=\"{class}\">\n{body}<script>\n{}</script>\n</body>\n</html>\n",
+        escape(title),
         include_str!("page.css"),
-    );
-    let anchors = anchors(record);
-    page += &first_screen(record, &anchors);
-    page += "<main>\n";
-    page += &summary(record, &anchors);
+        include_str!("page.js"),
+    )
+}
+
+/// The groups of these experiments, in the order in which they come.
+pub(super) fn groups<'a>(experiments: impl IntoIterator<Item = &'a ExperimentRecord>) -> Vec<&'a str> {
     let mut groups: Vec<&str> = Vec::new();
-    for experiment in &record.experiments {
+    for experiment in experiments {
         if !groups.contains(&&*experiment.group) {
             groups.push(&experiment.group);
         }
     }
-    for group in groups {
-        let _ = writeln!(page, "<section>\n<h2>{}</h2>", escape(&capitalised(group)));
-        for (experiment, anchor) in record.experiments.iter().zip(&anchors).filter(|(e, _)| e.group == group) {
-            page += &card(experiment, anchor);
-        }
-        page += "</section>\n";
-    }
-    page + "</main>\n<script>\n" + include_str!("page.js") + "</script>\n</body>\n</html>\n"
+    groups
+}
+
+/// The beginning of a group's section.
+pub(super) fn group_heading(group: &str) -> String {
+    format!("<section>\n<h2>{}</h2>\n", escape(&capitalised(group)))
 }
 
 /// Text as HTML text or as an attribute's value in quotes.
@@ -54,13 +67,12 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// An anchor for each experiment: its id where that is a plain word of its own.
-fn anchors(record: &Record) -> Vec<String> {
+pub(super) fn anchors<'a>(ids: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
-    for (index, experiment) in record.experiments.iter().enumerate() {
-        let id = &experiment.id;
+    for (index, id) in ids.into_iter().enumerate() {
         let plain = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        let own = if plain && !anchors.contains(id) { id.clone() } else { format!("experiment_{index}") };
-        anchors.push(own);
+        let own = plain && !anchors.iter().any(|anchor| anchor == id);
+        anchors.push(if own { id.into() } else { format!("experiment_{index}") });
     }
     anchors
 }
@@ -71,7 +83,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// The verdict as a sign and a word.
-fn verdict(verdict: Verdict) -> String {
+pub(super) fn verdict(verdict: Verdict) -> String {
     let sign = match verdict {
         Verdict::Holds => '✓',
         Verdict::Differs => '≠',
@@ -83,12 +95,31 @@ fn verdict(verdict: Verdict) -> String {
 }
 
 fn first_screen(record: &Record, anchors: &[String]) -> String {
+    format!(
+        "<header>\n{}<h1>{}</h1>\n{}{LEGEND}{}</header>\n",
+        origin(record),
+        escape(&record.adapter.name),
+        overview(record, anchors),
+        facts("facts", &run_facts(record)),
+    )
+}
+
+/// What the verdicts say, for who has never seen one.
+pub(super) const LEGEND: &str = "<p class=\"soft verdicts\">Each experiment takes a claim about the lanes of a GPU, predicts a number for this width, and \
+     measures it. The claim holds inside the predicted band, differs outside it, is ambiguous where the noise is too large to \
+     say, and not measurable where this adapter has no answer.</p>\n";
+
+/// Which version measured, and when.
+pub(super) fn origin(record: &Record) -> String {
+    format!("<p class=\"eyebrow\">wavelane {} · {}</p>\n", escape(&record.version), date(record.created_s))
+}
+
+/// What there is to say of a record at a glance, below the adapter's name: what it is, its lanes, the key figures and
+/// the verdicts counted. `anchors` has one for each of the record's experiments.
+pub(super) fn overview(record: &Record, anchors: &[String]) -> String {
     let adapter = &record.adapter;
     let mut html = format!(
-        "<header>\n<p class=\"eyebrow\">wavelane {} · {}</p>\n<h1>{}</h1>\n<p class=\"soft\">{}, {}, {}</p>\n{}<dl class=\"figures\">\n",
-        escape(&record.version),
-        date(record.created_s),
-        escape(&adapter.name),
+        "<p class=\"soft\">{}, {}, {}</p>\n{}<dl class=\"figures\">\n",
         escape(&adapter.kind),
         escape(&adapter.backend),
         escape(&adapter.driver),
@@ -107,24 +138,25 @@ fn first_screen(record: &Record, anchors: &[String]) -> String {
         let count = record.experiments.iter().filter(|e| e.verdict == each).count();
         let _ = writeln!(html, "<li>{count} {}</li>", verdict(each));
     }
-    html += "</ul>\n";
+    html + "</ul>\n"
+}
+
+/// How a record came to be.
+pub(super) fn run_facts(record: &Record) -> [(&'static str, String); 4] {
+    let adapter = &record.adapter;
     let [min, max] = adapter.reported_lanes;
     let reported = if min == max { min.to_string() } else { format!("{min} to {max}") };
     let clock = match adapter.timestamp_period_ns {
         Some(ns) => format!("GPU timestamps, {} ns a tick", number(ns)),
         None => "wall clock: the device has no usable timestamps".into(),
     };
-    html += &facts(
-        "facts",
-        &[
-            ("Lanes", format!("{} counted, {reported} reported", adapter.counted_lanes)),
-            ("Path", format!("{}: {}", adapter.path, adapter.path_reason)),
-            ("Clock", clock),
-            ("Run", format!("{}, {} s", record.effort, number(record.wall_s))),
-        ]
-        .map(|(name, text)| (name, escape(&text))),
-    );
-    html + "</header>\n"
+    [
+        ("Lanes", format!("{} counted, {reported} reported", adapter.counted_lanes)),
+        ("Path", format!("{}: {}", adapter.path, adapter.path_reason)),
+        ("Clock", clock),
+        ("Run", format!("{}, {} s", record.effort, number(record.wall_s))),
+    ]
+    .map(|(name, text)| (name, escape(&text)))
 }
 
 /// One square a lane.
@@ -190,21 +222,21 @@ fn summary(record: &Record, anchors: &[String]) -> String {
             html,
             "<tr><td data-value=\"{0}\"><a href=\"#{anchor}\">{0}</a><br><span class=\"soft\">{1}</span></td>\
              <td data-value=\"{2}\">{3}</td><td class=\"wide\">{4}</td>\
-             <td class=\"number wide\" data-value=\"{5:.3}\">{6} s</td></tr>",
+             <td class=\"number wide\" data-value=\"{5:.6}\">{6}</td></tr>",
             escape(&e.id),
             escape(&e.title),
             e.verdict.word(),
             verdict(e.verdict),
             escape(&e.finding),
             e.wall_s,
-            number(e.wall_s),
+            Unit::Ns.format(1e9 * e.wall_s),
         );
     }
     html + "</tbody>\n</table></div>\n</section>\n"
 }
 
 /// A description list of names and HTML texts, without the empty ones.
-fn facts(class: &str, facts: &[(&str, String)]) -> String {
+pub(super) fn facts(class: &str, facts: &[(&str, String)]) -> String {
     let mut html = format!("<dl class=\"{class}\">\n");
     for (name, text) in facts.iter().filter(|(_, text)| !text.is_empty()) {
         let _ = writeln!(html, "<dt>{name}</dt><dd>{text}</dd>");
@@ -215,11 +247,10 @@ fn facts(class: &str, facts: &[(&str, String)]) -> String {
 fn card(e: &ExperimentRecord, anchor: &str) -> String {
     let control = e.control.as_ref().map_or_else(String::new, |c| {
         format!(
-            "{}: {}, judged against {} to {}: {}",
+            "{}: {}, judged against {}: {}",
             escape(&c.what),
             number(c.value),
-            number(c.prediction.low),
-            number(c.prediction.high),
+            Unit::Ratio.format_range([c.prediction.low, c.prediction.high]),
             verdict(c.verdict),
         )
     });
@@ -249,7 +280,7 @@ fn card(e: &ExperimentRecord, anchor: &str) -> String {
     if !e.plots.is_empty() {
         html += "<div>\n";
         for (index, plot) in e.plots.iter().enumerate() {
-            html += &figure(plot, &format!("{anchor}_{index}"));
+            html += &figure(plot, &format!("{anchor}_{index}"), "h4");
         }
         html += "</div>\n";
     }
@@ -264,14 +295,15 @@ fn card(e: &ExperimentRecord, anchor: &str) -> String {
     if !inside.is_empty() {
         let _ = writeln!(html, "<details><summary>{}</summary>", inside.join(" and "));
         html += &rows(e);
-        e.plots.iter().for_each(|plot| html += &plot_points(plot));
+        e.plots.iter().for_each(|plot| html += &plot_points(&plot.title, plot));
         html += "</details>\n";
     }
     html + "</article>\n"
 }
 
-fn figure(plot: &Plot, id: &str) -> String {
-    let mut html = format!("<figure>\n<figcaption><h4>{}</h4>", escape(&plot.title));
+/// A plot with its heading, an element of this name, and its legend.
+pub(super) fn figure(plot: &Plot, id: &str, heading: &str) -> String {
+    let mut html = format!("<figure>\n<figcaption><{heading}>{}</{heading}>", escape(&plot.title));
     html += "<ul class=\"legend\">";
     for (index, series) in plot.series.iter().enumerate() {
         let _ = write!(html, "<li>{}{}</li>", svg::swatch(plot, index), escape(&series.name));
@@ -312,11 +344,11 @@ fn rows(e: &ExperimentRecord) -> String {
     html + "</tbody>\n</table></div>\n"
 }
 
-/// The plot as a table: one line an x, one column a series.
-fn plot_points(plot: &Plot) -> String {
+/// The plot as a table under this title: one line an x, one column a series.
+pub(super) fn plot_points(title: &str, plot: &Plot) -> String {
     let mut html = format!(
         "<h4>{}: {}</h4>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">{}</th>",
-        escape(&plot.title),
+        escape(title),
         escape(&plot.y.label),
         escape(&plot.x.label)
     );

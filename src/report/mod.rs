@@ -1,7 +1,7 @@
 //! The result record, and what is made of it.
 //!
-//! A run gives one [`Record`]. [`terminal`], [`json`], [`csv`] and [`html`] are views of it, and
-//! [`compare_records`] compares two of them row by row.
+//! A run gives one [`Record`]. [`terminal`], [`json`], [`csv`] and [`html`] are views of it. [`compare_records`]
+//! compares two of them row by row, and [`side_by_side`] shows several on one page.
 
 mod record;
 
@@ -16,6 +16,8 @@ pub mod html;
 pub mod json;
 #[cfg(all(test, feature = "cli"))]
 mod sample;
+#[cfg(feature = "cli")]
+pub mod side_by_side;
 #[cfg(feature = "cli")]
 mod svg;
 #[cfg(feature = "cli")]

@@ -224,7 +224,8 @@ fn lines(plot: &Plot) -> String {
     let y = Scale::of_lengths(plot.y.log2, points(&plot.series, 1), [bottom, top]);
     let y_ticks = y.ticks();
     let widest = y_ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
-    let left = 10.0 + CHARACTER * widest as f64;
+    // A tenth more than usual: an M is wide, and small screens have larger text.
+    let left = 14.0 + 1.1 * CHARACTER * widest as f64;
     let right = WIDTH - 16.0;
     let x = Scale::of_places(plot.x.log2, points(&plot.series, 0), [left, right]);
     let mut svg = text("label", 2.0, TEXT, "start", &fit(&axis_label(&plot.y), WIDTH));
