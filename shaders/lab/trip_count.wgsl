@@ -10,6 +10,7 @@ struct Params {
 
 @group(0) @binding(0) var<storage, read_write> results: array<u32>;
 @group(0) @binding(1) var<uniform> params: Params;
+@group(0) @binding(2) var<storage, read> rows: array<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn trip_count(
@@ -22,4 +23,14 @@ fn trip_count(
     trips = scramble(index) % params.long + 1u;
   }
   results[index] = arm_a(index, trips);
+}
+
+// Each invocation loops `long` times for every entry of its row.
+@compute @workgroup_size(WORKGROUP)
+fn row_each(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let index = workgroup.x * WORKGROUP + local;
+  results[index] = arm_a(index, rows[index] * params.long);
 }

@@ -554,6 +554,7 @@ mod tests {
             plots: vec![],
             control: None,
             reference_drift: None,
+            reference_ns: None,
             wall_s: 0.0,
         };
         Record {

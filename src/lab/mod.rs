@@ -49,6 +49,7 @@ mod occupancy;
 mod oracle;
 mod order;
 mod outcome;
+mod packages;
 mod partial_workgroup;
 mod persistent;
 mod picture;

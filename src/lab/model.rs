@@ -221,10 +221,26 @@ impl Model {
         (0..longest as u32).map(|m| exceeds(f64::from(m))).sum::<f64>() / longest
     }
 
+    /// The share of lane-steps that do work where each invocation loops so many times: all trips over those of each
+    /// subgroup's longest loop, for all its lanes.
+    pub fn lanes_at_work(&self, trips: &[u32]) -> f64 {
+        let wanted: f64 = trips.iter().copied().map(f64::from).sum();
+        let longest = trips.chunks(self.lanes as usize).map(|lanes| lanes.iter().copied().max().unwrap_or(0));
+        wanted / (f64::from(self.lanes) * longest.map(f64::from).sum::<f64>()).max(1.0)
+    }
+
     /// Work on a random `share` of the items where they lie, over the same work on a dense list of them: a subgroup
     /// is spared only where none of its lanes has work, 1 - (1 - p)^lanes against p.
     pub fn compaction_gain(&self, share: f64) -> f64 {
         (1.0 - (1.0 - share).powf(f64::from(self.lanes))) / share
+    }
+
+    /// As [`compaction_gain`](Self::compaction_gain), for items of which it is known where the selected ones lie: subgroups
+    /// with any of them, over the subgroups that a dense list of them fills.
+    pub fn compaction_gain_of(&self, selected: &[bool]) -> f64 {
+        let issued = selected.chunks(self.lanes as usize).filter(|lanes| lanes.contains(&true)).count();
+        let dense = selected.iter().filter(|selected| **selected).count() as f64 / f64::from(self.lanes);
+        issued as f64 / dense
     }
 
     /// Time of both arms of a branch over the time of one, at so many instructions an arm in a loop that has some
@@ -258,9 +274,9 @@ impl Model {
     }
 
     /// The gain of compaction with its pass counted, once the work is expensive: it pays, so above 1, and never more
-    /// than on the work alone.
-    pub fn compaction_pays(&self, share: f64) -> Prediction {
-        let limit = self.around(self.compaction_gain(share), DATA);
+    /// than the gain on the work alone.
+    pub fn compaction_pays(&self, gain_on_work: f64) -> Prediction {
+        let limit = self.around(gain_on_work, DATA);
         Prediction { low: 1.0, ..limit }
     }
 }
@@ -534,6 +550,35 @@ mod tests {
             }
         }
         assert_eq!(gpu(32).compaction_gain(1.0), 1.0);
+    }
+
+    #[test]
+    fn lanes_at_work_are_those_seen_step_by_step() {
+        let trips = [3, 1, 4, 1, 5, 9, 2, 6, 0, 0, 0, 0, 7, 7, 7, 7];
+        for lanes in [1, 2, 4, 8] {
+            // A subgroup steps as long as any of its lanes has a trip left.
+            let (mut working, mut issued) = (0u32, 0u32);
+            for subgroup in trips.chunks(lanes as usize) {
+                for step in (0..).take_while(|step| subgroup.iter().any(|trips| trips > step)) {
+                    working += subgroup.iter().filter(|trips| **trips > step).count() as u32;
+                    issued += lanes;
+                }
+            }
+            assert_close(gpu(lanes).lanes_at_work(&trips), f64::from(working) / f64::from(issued), "at work");
+        }
+        assert_eq!(gpu(4).lanes_at_work(&[]), 0.0);
+    }
+
+    #[test]
+    fn compaction_of_a_known_selection_spares_its_empty_subgroups() {
+        let selected: Vec<_> = [1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 1, 0, 0].map(|bit| bit == 1).into();
+        // Three subgroups of four are issued for six items, which fill one and a half.
+        assert_close(gpu(4).compaction_gain_of(&selected), 2.0, "by hand");
+        // What looks random gains what a random share gains.
+        let scrambled: Vec<_> = (0..1u32 << 16).map(|i| i.wrapping_mul(0x9e37_79b1).count_ones() % 2 == 1).collect();
+        let share = scrambled.iter().filter(|bit| **bit).count() as f64 / f64::from(1 << 16);
+        let (known, random) = (gpu(8).compaction_gain_of(&scrambled), gpu(8).compaction_gain(share));
+        assert!((known / random - 1.0).abs() < 0.02, "{known} {random}");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Compact first, then run dense: what it gains, what it costs, and from which work on it pays.
 
 use super::kernel::{Launch, record_all};
-use super::model::DATA;
-use super::oracle::{arm_a, random_words, threshold};
+use super::model::{DATA, Model};
+use super::oracle::{WORD_LIMIT, arm_a, random_words, threshold};
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
+use super::packages::Packages;
 use super::timing::{MAX_TRIPS, calibrate, ratios};
 use super::{Bench, Experiment};
 use crate::error::{Error, ErrorKind, Result};
@@ -26,14 +27,31 @@ const SHARES: [(f64, &str); 2] = [(0.5, "1/2"), (0.125, "1/8")];
 /// Between which two points of the sweep the gain on the work alone is taken: the longest work and a quarter of it.
 const LEVER: u32 = 4;
 
+/// What is worked on: words, of which those below a threshold are selected.
+struct Words {
+    host: Vec<u32>,
+    buffer: wgpu::Buffer,
+}
+
+impl Words {
+    fn new(bench: &Bench<'_>, host: Vec<u32>) -> Result<Self> {
+        Ok(Self { buffer: bench.words_with("remedy", &host)?, host })
+    }
+
+    /// Random words, of which a threshold of one half selects these.
+    fn selected(bench: &Bench<'_>, selected: &[bool]) -> Result<Self> {
+        let word = |(word, selected): (u32, &bool)| word / 2 + if *selected { 0 } else { WORD_LIMIT / 2 };
+        Self::new(bench, random_words(selected.len() as u32).into_iter().zip(selected).map(word).collect())
+    }
+}
+
 /// The kernels, and the buffers that they hand to each other.
 struct Remedy {
     direct: wgpu::ComputePipeline,
     compact: wgpu::ComputePipeline,
     arguments: wgpu::ComputePipeline,
     dense: wgpu::ComputePipeline,
-    host_words: Vec<u32>,
-    words: wgpu::Buffer,
+    random: Words,
     list: wgpu::Buffer,
     /// The number of listed items, then the dispatch arguments.
     selected: wgpu::Buffer,
@@ -45,13 +63,12 @@ impl Remedy {
     fn new(bench: &Bench<'_>) -> Result<Self> {
         let compact = include_str!("../../shaders/lab/remedy_compact.wgsl");
         let items = 2 * bench.invocations();
-        let host_words = random_words(items);
         Ok(Self {
             direct: bench.pipeline("remedy_direct", "", include_str!("../../shaders/lab/remedy_direct.wgsl"))?,
             compact: bench.pipeline("remedy_compact", "", compact)?,
             arguments: bench.pipeline("remedy_arguments", "", compact)?,
             dense: bench.pipeline("remedy_dense", "", include_str!("../../shaders/lab/remedy_dense.wgsl"))?,
-            words: bench.words_with("remedy", &host_words)?,
+            random: Words::new(bench, random_words(items))?,
             list: bench.words("remedy_list", items)?,
             selected: bench.gpu.buffer_with(
                 "remedy_selected",
@@ -59,7 +76,6 @@ impl Remedy {
                 wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_SRC,
             )?,
             results: bench.words("remedy_results", items)?,
-            host_words,
             items,
         })
     }
@@ -69,16 +85,16 @@ impl Remedy {
     }
 
     /// The work where the items lie.
-    fn direct(&self, bench: &Bench<'_>, share: f64, trips: u32) -> Result<Launch> {
+    fn direct(&self, bench: &Bench<'_>, words: &Words, share: f64, trips: u32) -> Result<Launch> {
         let params = bench.params(&[threshold(share), trips])?;
-        let buffers = [(0, &self.results), (1, &params), (2, &self.words)];
+        let buffers = [(0, &self.results), (1, &params), (2, &words.buffer)];
         Ok(bench.launch(&self.direct, &buffers, self.groups(bench)))
     }
 
     /// The list, and the arguments of the dense dispatch.
-    fn compaction(&self, bench: &Bench<'_>, share: f64) -> Result<[Launch; 2]> {
+    fn compaction(&self, bench: &Bench<'_>, words: &Words, share: f64) -> Result<[Launch; 2]> {
         let params = bench.params(&[threshold(share), 0])?;
-        let buffers = [(1, &params), (2, &self.words), (3, &self.list), (4, &self.selected)];
+        let buffers = [(1, &params), (2, &words.buffer), (3, &self.list), (4, &self.selected)];
         Ok([
             bench.launch(&self.compact, &buffers, self.groups(bench)),
             bench.launch(&self.arguments, &[(4, &self.selected)], 1),
@@ -86,9 +102,9 @@ impl Remedy {
     }
 
     /// The work on the list.
-    fn dense(&self, bench: &Bench<'_>, share: f64, trips: u32) -> Result<Launch> {
+    fn dense(&self, bench: &Bench<'_>, words: &Words, share: f64, trips: u32) -> Result<Launch> {
         let params = bench.params(&[threshold(share), trips])?;
-        let buffers = [(0, &self.results), (1, &params), (2, &self.words), (3, &self.list), (4, &self.selected)];
+        let buffers = [(0, &self.results), (1, &params), (2, &words.buffer), (3, &self.list), (4, &self.selected)];
         Ok(bench.launch(&self.dense, &buffers, 0).indirect(&self.selected, 4))
     }
 
@@ -98,12 +114,12 @@ impl Remedy {
     }
 
     /// Both ways of working, at one share and one length of work, with their results compared with the host's.
-    fn case(&self, bench: &Bench<'_>, share: f64, trips: u32) -> Result<Case> {
-        let direct = self.direct(bench, share, trips)?;
-        let [compact, arguments] = self.compaction(bench, share)?;
-        let remedy = [compact, arguments, self.dense(bench, share, trips)?];
+    fn case(&self, bench: &Bench<'_>, words: &Words, share: f64, trips: u32) -> Result<Case> {
+        let direct = self.direct(bench, words, share, trips)?;
+        let [compact, arguments] = self.compaction(bench, words, share)?;
+        let remedy = [compact, arguments, self.dense(bench, words, share, trips)?];
         let limit = threshold(share);
-        let expected = |index: u32| match self.host_words[index as usize] {
+        let expected = |index: u32| match words.host[index as usize] {
             word if word < limit => arm_a(word, trips),
             _ => 0,
         };
@@ -111,7 +127,7 @@ impl Remedy {
         bench.gpu.submit(|encoder| self.reset(encoder));
         bench.verify("remedy_dense", &self.results, |pass| record_all(&remedy, pass), expected)?;
         let listed = bench.read_words(&self.selected, 1)?[0];
-        let wanted = self.host_words.iter().filter(|word| **word < limit).count() as u32;
+        let wanted = words.host.iter().filter(|word| **word < limit).count() as u32;
         if listed != wanted {
             return Err(Error::new(
                 ErrorKind::WrongResult,
@@ -153,22 +169,29 @@ fn crossover(points: &[[f64; 2]]) -> Option<f64> {
 
 fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let remedy = Remedy::new(bench)?;
+    let random = &remedy.random;
+    let depended_on: Vec<_> = Packages::debian().dependents.into_iter().map(|dependents| dependents > 0).collect();
+    let depended_on: Vec<_> = depended_on.into_iter().cycle().take(remedy.items as usize).collect();
+    let packages = Words::selected(bench, &depended_on)?;
     let model = bench.model()?;
     bench.ready()?;
     // Four times what suffices for a time: the work must be long beside the compaction too.
-    let longest = 4 * calibrate(bench, |trips| remedy.direct(bench, 0.5, trips))?.clamp(LEVER * LEVER, MAX_TRIPS / 4);
+    let longest = 4 * calibrate(bench, |trips| remedy.direct(bench, &remedy.random, 0.5, trips))?
+        .clamp(LEVER * LEVER, MAX_TRIPS / 4);
     // From work that no compaction pays for to the longest; the two ends of the lever are among it.
     let mut sweep: Vec<_> = [1024, 256, 64, 32, 16, 8, LEVER, 2, 1].map(|part| longest / part).into();
     sweep.retain(|trips| *trips > 0);
     sweep.dedup();
     let mut groups = Vec::new();
-    for (share, _) in SHARES {
-        groups.push(sweep.iter().map(|trips| remedy.case(bench, share, *trips)).collect::<Result<Vec<_>>>()?);
+    for (share, _) in &SHARES {
+        groups.push(sweep.iter().map(|trips| remedy.case(bench, random, *share, *trips)).collect::<Result<Vec<_>>>()?);
     }
     // The control: every item needs work, so the list gains nothing.
     let lever = [longest / LEVER, longest];
-    groups.push(lever.iter().map(|trips| remedy.case(bench, 1.0, *trips)).collect::<Result<Vec<_>>>()?);
-    let compaction = remedy.compaction(bench, 0.5)?;
+    groups.push(lever.iter().map(|trips| remedy.case(bench, random, 1.0, *trips)).collect::<Result<Vec<_>>>()?);
+    // Real data: the packages that others depend on.
+    groups.push(lever.iter().map(|trips| remedy.case(bench, &packages, 0.5, *trips)).collect::<Result<Vec<_>>>()?);
+    let compaction = remedy.compaction(bench, random, 0.5)?;
 
     let mut contenders = vec![
         Contender::new("compaction", |pass| record_all(&compaction, pass)).before(|encoder| remedy.reset(encoder)),
@@ -213,7 +236,11 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
                 point.direct.clock,
             );
             // Only the most expensive work is claimed to gain.
-            rows.push(if point.trips == longest { row.predicted(model.compaction_pays(*share)) } else { row });
+            rows.push(if point.trips == longest {
+                row.predicted(model.compaction_pays(model.compaction_gain(*share)))
+            } else {
+                row
+            });
         }
         let crossover = crossover(&gains);
         if let Some(trips) = crossover {
@@ -246,6 +273,9 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let one_half = model.around(model.compaction_gain(SHARES[0].0), DATA);
     let control = control("every item selected, judged as if it were one half", &all, one_half);
     rows.push(all);
+    let (real, said) = real_rows(&model, &timed[SHARES.len() + 1], &depended_on)?;
+    rows.extend(real);
+    findings.push(said);
     Ok(Outcome {
         prediction: format!(
             "At {} lanes the work alone gains {:.2} at one half and {:.2} at one eighth; with the extra pass, more than 1 \
@@ -264,7 +294,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
             "{} hashed words, those below a threshold get work of a given number of trips: where they lie, or after \
              their indices were listed (an atomic counter a workgroup) and the dense dispatch was sized on the device. \
              'Compacted' times hold all three dispatches. The gain on the work alone is the ratio of slopes between {} \
-             and {longest} trips. The order of the list varies; the results do not.",
+             and {longest} trips. The order of the list varies; the results do not. The packages are those of a real graph, in \
+             its order, at the same two lengths of work.",
             remedy.items, lever[0]
         ),
         verdict: overall(&rows),
@@ -277,6 +308,39 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         )],
         control: Some(control),
     })
+}
+
+/// The rows of the packages that others depend on, and what they show in a sentence.
+fn real_rows(model: &Model, points: &[Timed], selected: &[bool]) -> Result<(Vec<Row>, String)> {
+    let [.., long] = points else { return Err(Error::internal("the packages were not sampled")) };
+    let cell = "packages that others depend on";
+    let mut rows = Vec::new();
+    for point in points {
+        rows.push(Row::time(format!("{cell}, {} trips, in place", point.trips), &point.direct));
+        rows.push(Row::time(format!("{cell}, {} trips, compacted", point.trips), &point.remedy));
+    }
+    let gain = model.compaction_gain_of(selected);
+    let whole = Row::ratio(
+        format!("{cell}, {} trips", long.trips),
+        "gain with the extra pass",
+        &long.direct.ns,
+        &long.remedy.ns,
+        long.direct.clock,
+    );
+    let whole = whole.predicted(model.compaction_pays(gain));
+    let on_work = gain_on_work(cell, points, long.trips)?.predicted(model.around(gain, DATA));
+    let share = selected.iter().filter(|selected| **selected).count() as f64 / selected.len() as f64;
+    let said = format!(
+        "In a real graph (Debian's packages in their order) others depend on {:.0} % of the packages: listing those gains a \
+         factor of {:.2} at {} trips, and on the work alone {}, where the same share at random would gain {:.2}.",
+        100.0 * share,
+        whole.value,
+        long.trips,
+        on_work.against_model(),
+        model.compaction_gain(share),
+    );
+    rows.extend([whole, on_work]);
+    Ok((rows, said))
 }
 
 /// The slope in place over the slope compacted, between the two ends of the lever: free of what compaction costs.

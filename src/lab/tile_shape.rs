@@ -1,7 +1,7 @@
 //! Workgroups of one size and many shapes over an image.
 
 use super::kernel::Launch;
-use super::model::{lines, sectors};
+use super::model::{FREE, lines, sectors};
 use super::outcome::{Outcome, axis, control, overall};
 use super::picture::Picture;
 use super::residency::CPU_REASON;
@@ -24,6 +24,9 @@ const SHAPES: [[u32; 2]; 8] = [[256, 1], [128, 2], [64, 4], [32, 8], [16, 16], [
 const WIDE: [u32; 2] = [32, 8];
 const SQUARE: [u32; 2] = [16, 16];
 const COLUMN: [u32; 2] = [1, 256];
+/// Tiles that also work on a real picture.
+const REAL: [[u32; 2]; 2] = [WIDE, SQUARE];
+const REAL_WORK: Work = Work::Sum(1);
 /// Words beyond the image at the end of each row and below the last: more than the largest radius on both sides.
 const MARGIN: u32 = 64;
 /// Rows that one invocation of the copy takes.
@@ -50,6 +53,10 @@ impl Work {
             Effort::Full => vec![Self::Copy, Self::Sum(1), Self::Sum(2), Self::Sum(3), Self::Sum(5)],
         }
     }
+}
+
+fn real_cell([x, y]: [u32; 2]) -> String {
+    format!("a photograph, {}, {x} x {y}", REAL_WORK.name())
 }
 
 /// A picture laid out over a plane, and where results go.
@@ -159,6 +166,12 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
             groups.push(count);
         }
     }
+    let synthetic = launches.len();
+    let real = Plane::new(bench, Picture::photograph())?;
+    for [x, y] in REAL.iter().filter(|shape| shapes.contains(shape)) {
+        let (launch, _) = real.launch(bench, REAL_WORK, [*x, *y])?;
+        launches.push((real_cell([*x, *y]), launch));
+    }
     let claimed = Prediction { value: 1.15, low: 1.10, high: 1.20 };
     let mut rows = Vec::new();
     for [x, y] in &shapes {
@@ -181,11 +194,12 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     );
     let method = format!(
         "{} x {} pixels of 4 bytes ({}), rows {} bytes apart with a margin instead of clamps; tiles of 256 in every shape; \
-         whole passes.",
+         whole passes. Some again over {}.",
         plane.width,
         plane.height,
         plane.picture.name,
-        4 * plane.pitch
+        4 * plane.pitch,
+        real.picture.name,
     );
     if let Some(reason) = reason {
         rows.push(Row::not_measurable("all shapes", "time over 32 x 8", Unit::Ratio, reason));
@@ -196,7 +210,9 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let mut said = Vec::new();
     let mut series = Vec::new();
     let mut column = None;
-    for ((work, samples), groups) in works.iter().zip(samples.chunks(shapes.len())).zip(groups.chunks(shapes.len())) {
+    for ((work, samples), groups) in
+        works.iter().zip(samples[..synthetic].chunks(shapes.len())).zip(groups.chunks(shapes.len()))
+    {
         let at = |shape: [u32; 2]| shapes.iter().position(|known| *known == shape);
         let Some(wide) = at(WIDE).and_then(|at| samples.get(at)) else {
             return Err(Error::internal("the wide tile was not sampled"));
@@ -222,6 +238,18 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         }
         series.push(Series { name: work.name(), predicted: false, points });
     }
+    let mut on_real = Vec::new();
+    for (shape, real) in REAL.into_iter().zip(&samples[synthetic..]) {
+        let cell = real_cell(shape);
+        let same = launches.iter().position(|(name, _)| cell.ends_with(name.as_str()));
+        let noise =
+            same.and_then(|at| samples.get(at)).ok_or_else(|| Error::internal("no other picture was sampled"))?;
+        rows.push(Row::time(&cell, real));
+        let ratio = Row::ratio(cell, "time over the synthetic picture", &real.ns, &noise.ns, real.clock);
+        on_real.push(ratio.predicted(model.around(1.0, FREE)));
+    }
+    let said_of_real: Vec<_> = on_real.iter().map(Row::against_model).collect();
+    rows.extend(on_real);
     let control = column
         .map(|row| control("a column of 1 x 256, judged as if it were a square beside a wide tile", &row, claimed));
     let columns: Vec<_> =
@@ -232,8 +260,10 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         prediction,
         finding: format!(
             "A tile of 16 x 16 takes, over one of 32 x 8: {}. A column of 1 x 256 takes {worst:.1} times as long. How much \
-             the shape matters depends on how often the cache meets a line again.",
-            said.join("; ")
+             the shape matters depends on how often the cache meets a line again, and not on the picture: a photograph takes \
+             {} times as long as a gradient with noise.",
+            said.join("; "),
+            said_of_real.join(" and ")
         ),
         method,
         verdict: overall(&rows),
