@@ -7,9 +7,5 @@ fn dev_reduce_span(span: DevSpan) -> T {
   var part = span;
   part.first = min(span.first + sg_id * steps * step, span.last);
   part.last = min(part.first + steps * step, span.last);
-  var all = op_identity();
-  for (var i = 0u; i < steps; i++) {
-    all = dev_fold(all, dev_load_rows(part, part.first + i * step, op_identity()));
-  }
-  return wg_reduce_parts(dev_fold_lanes(all));
+  return wg_reduce_parts(dev_fold(part, steps));
 }

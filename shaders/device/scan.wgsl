@@ -55,14 +55,12 @@ fn dev_parts_before(group: u32) -> T {
 
 fn dev_store_rows(span: DevSpan, at: u32, rows: array<Items, ROWS>) {
   // Input and output begin at the same place within a pack: prepare takes single items otherwise.
-  var edge = !dev_is_whole(span, at);
-  if !edge {
+  if dev_is_whole(span, at) {
     let out = at - span.begin / PACK + dev_params.out_start / PACK;
     for (var r = 0u; r < ROWS; r++) {
       dev_out_packs[out + r * sg_size + sg_lane] = el_store_pack(rows[r]);
     }
-  }
-  while edge {
+  } else {
     for (var r = 0u; r < ROWS; r++) {
       for (var k = 0u; k < PACK; k++) {
         let pack = at + r * sg_size + sg_lane;
@@ -72,6 +70,5 @@ fn dev_store_rows(span: DevSpan, at: u32, rows: array<Items, ROWS>) {
         }
       }
     }
-    edge = false;
   }
 }

@@ -67,16 +67,14 @@ fn dev_select_write(place: Place) {
 // Which items of the packs from `at` on are kept: bit k for item k. Items outside the range are not.
 fn dev_keep_rows(span: DevSpan, at: u32, rows: array<Items, ROWS>) -> array<u32, ROWS> {
   var keeps: array<u32, ROWS>;
-  var edge = !dev_is_whole(span, at);
-  if !edge {
+  if dev_is_whole(span, at) {
     for (var r = 0u; r < ROWS; r++) {
       for (var k = 0u; k < PACK; k++) {
         let item = (at + r * sg_size + sg_lane) * PACK + k;
         keeps[r] |= u32(dev_keep(rows[r][k], item - span.begin)) << k;
       }
     }
-  }
-  while edge {
+  } else {
     for (var r = 0u; r < ROWS; r++) {
       for (var k = 0u; k < PACK; k++) {
         let pack = at + r * sg_size + sg_lane;
@@ -86,7 +84,6 @@ fn dev_keep_rows(span: DevSpan, at: u32, rows: array<Items, ROWS>) -> array<u32,
         }
       }
     }
-    edge = false;
   }
   return keeps;
 }

@@ -46,23 +46,28 @@ fn dev_is_whole(span: DevSpan, at: u32) -> bool {
   return at >= span.whole_first && at + ROWS * sg_size <= min(span.last, span.whole_end);
 }
 
-// ROWS packs a lane from `at` on, row by row of the subgroup. Loads of whole packs are issued together.
-//
-// What is done at an edge stands in a loop of one round, here and in the kernels: a CPU driver runs both sides of a
-// branch under masks, but skips a loop that no lane enters.
+// ROWS packs a lane from `at` on, row by row of the subgroup.
 fn dev_load_rows(span: DevSpan, at: u32, nothing: T) -> array<Items, ROWS> {
-  var rows: array<Items, ROWS>;
-  var edge = !dev_is_whole(span, at);
-  if !edge {
-    for (var r = 0u; r < ROWS; r++) {
-      rows[r] = el_load_pack(dev_in_pack(at + r * sg_size + sg_lane));
-    }
+  if dev_is_whole(span, at) {
+    return dev_load_whole_rows(at);
   }
-  while edge {
-    for (var r = 0u; r < ROWS; r++) {
-      rows[r] = dev_load_edge(span, at + r * sg_size + sg_lane, nothing);
-    }
-    edge = false;
+  return dev_load_edge_rows(span, at, nothing);
+}
+
+// The same for packs that are whole: the loads are issued together.
+fn dev_load_whole_rows(at: u32) -> array<Items, ROWS> {
+  var rows: array<Items, ROWS>;
+  for (var r = 0u; r < ROWS; r++) {
+    rows[r] = el_load_pack(dev_in_pack(at + r * sg_size + sg_lane));
+  }
+  return rows;
+}
+
+// The same for packs that need not be whole or inside.
+fn dev_load_edge_rows(span: DevSpan, at: u32, nothing: T) -> array<Items, ROWS> {
+  var rows: array<Items, ROWS>;
+  for (var r = 0u; r < ROWS; r++) {
+    rows[r] = dev_load_edge(span, at + r * sg_size + sg_lane, nothing);
   }
   return rows;
 }
