@@ -2,7 +2,7 @@
 
 use super::assemble::{Assembled, Assembler, Fragment, Renames};
 use super::module::{ModuleBuilder, Piece, Target};
-use super::{MAX_LANES, reflect};
+use super::{MAX_LANES, lex, reflect};
 use crate::element::{Element, ElementType, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::Gpu;
@@ -213,27 +213,34 @@ pub fn library(gpu: &Gpu, workgroup: u32, blocks: &[Block]) -> Result<Library> {
 }
 
 impl Library {
-    /// The WGSL text: a kernel's own text goes behind it.
+    /// The WGSL text: a kernel's own text goes behind it, its directives before.
     pub fn text(&self) -> &str {
         self.assembled.text()
     }
 
     /// The text with a kernel behind it, validated: errors in the kernel are shown at `file` and the kernel's own line.
+    /// Directives that begin the kernel (`enable f16;`) come before everything.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidShader`], also for a kernel that declares a name of WGSL that the blocks use (`max`, say) or an
     /// entry point with a `Place` whose workgroup is not the library's, and [`ErrorKind::LimitTooSmall`] for workgroup memory over the limit, which wgpu does
     /// not check.
     pub fn with_kernel(&self, file: &str, kernel: &str) -> Result<Assembled> {
-        let mut assembler = Assembler::after(self.assembled.clone());
-        assembler.fragment(&Fragment { file: file.into(), text: kernel.into() }, &Renames::default());
-        let assembled = assembler.finish();
-        let (module, info) = assembled.validate()?;
-        if let Some(name) = super::user::declared_names(&module).find(|name| super::user::hides_wgsl(name)) {
+        if let Some(name) = lex::declared(kernel).into_iter().find(|name| super::user::hides_wgsl(name)) {
             return Err(Error::shader(format!(
                 "{file}: '{name}' hides what the building blocks call; choose another name"
             )));
         }
+        // Directives begin a module. Blanks stand where they were, so that every place in the kernel is its own.
+        let (head, rest) = kernel.split_at(lex::head(kernel));
+        let blank: String = head.chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
+        let mut assembler = Assembler::new(false);
+        let own = |text| Fragment { file: file.into(), text };
+        assembler.fragment(&own(head.into()), &Renames::default());
+        assembler.assembled(&self.assembled);
+        assembler.fragment(&own(blank + rest), &Renames::default());
+        let assembled = assembler.finish();
+        let (module, info) = assembled.validate()?;
         let facts = reflect::entries(&module, &info)?;
         for (entry, facts) in module.entry_points.iter().zip(&facts) {
             let takes_place = entry
@@ -363,8 +370,24 @@ mod tests {
     }
 
     #[test]
+    fn a_kernels_directives_come_first_and_its_places_stay() {
+        let library = library(&[block::workgroup_reduce::<u32>(op::Add)]);
+        let kernel = "// half\nenable f16; fn half(x: f16) -> f16 { return x; }\nfn more() -> u32 { return MORE; }";
+        refused(&library, kernel, "own.wgsl:3:27: ");
+        let text = library.with_kernel("own.wgsl", &kernel.replace("MORE", "2u")).expect("valid");
+        assert!(text.text().starts_with("// half\nenable f16;\n"), "{}", text.text());
+        assert_eq!((text.locate(2), text.text().matches("enable f16").count()), (Some(("own.wgsl", 2)), 1));
+        refused(&library, "fn f() {}\nenable f16;", "own.wgsl:2:1: ");
+    }
+
+    #[test]
     fn a_kernel_that_hides_what_the_blocks_call_is_refused() {
         let library = library(&[block::workgroup_scan::<u32>(op::Max)]);
-        refused(&library, "fn max(a: u32, b: u32) -> u32 { return 9u; }", "'max' hides");
+        for kernel in ["fn max(a: u32, b: u32) -> u32 { return 9u; }", "const max = 9;", "alias max = f32;"] {
+            refused(&library, kernel, "'max' hides");
+        }
+        library
+            .with_kernel("own.wgsl", "fn f() -> u32 { let max = 9u; return max; } // const max")
+            .expect("a local name");
     }
 }

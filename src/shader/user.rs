@@ -1,7 +1,7 @@
 //! WGSL that a caller passes in: checked by naga on its own, before it meets a kernel.
 
 use super::module::printed;
-use super::{Assembled, assemble::Assembler, assemble::Fragment, assemble::Renames};
+use super::{Assembled, assemble::Assembler, assemble::Fragment, assemble::Renames, lex};
 use crate::element::{ElementType, Struct};
 use crate::error::{Error, Result};
 
@@ -55,6 +55,14 @@ pub(crate) fn check_predicate_function(text: &str, element: &ElementType) -> Res
 }
 
 fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &[(&str, String)]) -> Result<UserText> {
+    if let Some(directive) = lex::directives(text).into_iter().next() {
+        let line = text[..directive.start].matches('\n').count() + 1;
+        return Err(Error::shader(format!(
+            "{file}:{line}: '{}' has no place here: directives begin a module, and this text stands inside one; what \
+             the element needs is enabled for it",
+            &text[directive]
+        )));
+    }
     let alone = assembled(text, file, element, "");
     let (module, info) = alone.validate()?;
     for (name, signature) in expected {
@@ -91,7 +99,7 @@ fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &
         ElementType::Vector(_) => None,
     };
     let names: Vec<String> =
-        declared_names(&module).chain(aliases(text)).filter(|name| Some(name.as_str()) != own).collect();
+        lex::declared(text).into_iter().filter(|name| Some(*name) != own).map(String::from).collect();
     if let Some(name) = names.iter().chain(own.map(String::from).as_ref()).find(|name| is_reserved(name)) {
         return Err(Error::shader(format!("{file}: the name '{name}' is used by the kernels; choose another")));
     }
@@ -106,28 +114,6 @@ fn assembled(text: &str, file: &str, element: &ElementType, calls: &str) -> Asse
     assembler.fragment(&Fragment { file: file.into(), text: text.into() }, &Renames::default());
     assembler.fragment(&printed(calls.into()), &Renames::default());
     assembler.finish()
-}
-
-/// Names of functions, constants, variables and types of a module.
-pub(crate) fn declared_names(module: &naga::Module) -> impl Iterator<Item = String> {
-    let functions = module.functions.iter().filter_map(|(_, f)| f.name.clone());
-    let constants = module.constants.iter().filter_map(|(_, c)| c.name.clone());
-    let globals = module.global_variables.iter().filter_map(|(_, g)| g.name.clone());
-    let types = module.types.iter().filter_map(|(_, t)| t.name.clone());
-    functions.chain(constants).chain(globals).chain(types)
-}
-
-/// Names of aliases, which naga resolves and forgets.
-fn aliases(text: &str) -> impl Iterator<Item = String> {
-    let code: String =
-        text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
-    let words: Vec<String> = code
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty())
-        .map(String::from)
-        .collect();
-    let names: Vec<String> = words.windows(2).filter(|pair| pair[0] == "alias").map(|pair| pair[1].clone()).collect();
-    names.into_iter()
 }
 
 /// What a block holds that all invocations, or all lanes of a subgroup, must come to together.
@@ -149,7 +135,8 @@ fn meeting(block: &naga::Block) -> Option<&'static str> {
 
 /// Names that the kernels declare, and names of WGSL that they use and that a declaration would hide.
 fn is_reserved(name: &str) -> bool {
-    let prefixes = ["sg_", "wg_", "dev_", "op_", "el_", "float_", "Sg", "Wg", "Dev", "T_", "SG_", "WG_"];
+    let prefixes =
+        ["sg_", "wg_", "dev_", "op_", "el_", "float_", "Sg", "Wg", "Dev", "Key_", "Wide_", "T_", "SG_", "WG_"];
     let names = [
         "T",
         "In",
@@ -322,6 +309,48 @@ mod tests {
             "fn identity() -> f32 { return dev_params; } fn combine(a: f32, b: f32) -> f32 { return a; }",
             "dev_params",
         );
+    }
+
+    #[test]
+    fn names_of_the_kernels_are_refused_however_they_are_declared() {
+        for declaration in [
+            "const PACK = 9;",
+            "/* */ const\nPACK=1.5;",
+            "alias /**/ PACK = f32;",
+            "struct PACK { a: f32 }",
+            "fn PACK() {}",
+        ] {
+            refused(&format!("{GOOD}\n{declaration}"), "the name 'PACK' is used by the kernels");
+        }
+        for free in
+            ["fn f() -> i32 { const PACK = 9; let max = PACK; return max; }", "/* const PACK = 9; /* */ alias */"]
+        {
+            check_operator(&format!("{GOOD}\n{free}"), &f32::TYPE).expect("a local name, or none");
+        }
+    }
+
+    #[test]
+    fn directives_are_refused_where_they_stand() {
+        for directive in
+            ["enable f16;", "diagnostic(off, derivative_uniformity);", "requires packed_4x8_integer_dot_product;"]
+        {
+            refused(&format!("// sum\n{directive}\n{GOOD}"), &format!("(operator):2: '{directive}' has no place here"));
+            refused(&format!("{GOOD} {directive}"), &format!("(operator):1: '{directive}' has no place here"));
+        }
+        let predicate = "enable f16; fn predicate(x: f32, i: u32) -> bool { return true; }";
+        let error = check_predicate_function(predicate, &f32::TYPE).expect_err("a directive");
+        assert!(error.to_string().contains("(predicate):1: 'enable f16;'"), "{error}");
+    }
+
+    #[test]
+    fn every_name_of_the_kernels_is_reserved() {
+        let callers = ["identity", "combine", "predicate", "Affine"];
+        for variant in crate::shader::catalog::variants() {
+            let text = variant.assemble().expect("it ships");
+            let is_free = |name: &&str| !is_reserved(name) && !callers.iter().any(|own| name.starts_with(own));
+            let free: Vec<_> = lex::declared(text.text()).into_iter().filter(is_free).collect();
+            assert_eq!(free, [""; 0], "{}", variant.name());
+        }
     }
 
     #[test]
