@@ -113,6 +113,12 @@ pub(crate) fn head(text: &str) -> usize {
     directives(text).into_iter().fold(0, |end, next| if is_gap(&text[end..next.start]) { next.end } else { end })
 }
 
+/// Whether a text is one identifier that WGSL does not keep for itself.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let is_word = text.chars().all(is_word) && !text.starts_with(|c: char| c.is_ascii_digit());
+    is_word && !["", "_"].contains(&text) && !text.starts_with("__") && !naga::keywords::wgsl::RESERVED.contains(&text)
+}
+
 fn tokens<'a>(text: &'a str) -> impl Iterator<Item = Token<'a>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -196,6 +202,16 @@ mod tests {
         assert_eq!(&text[..head(text)], "// f16\nenable f16;\n requires a, b;");
         assert_eq!(head("fn f() {} enable f16;"), 0);
         assert_eq!(directives("@diagnostic(off, d) fn f() {} /* enable f16; */"), []);
+    }
+
+    #[test]
+    fn identifiers_are_words_that_wgsl_leaves_free() {
+        for good in ["x", "_x", "x2", "größe", "Workgroup"] {
+            assert!(is_identifier(good), "{good}");
+        }
+        for bad in ["", "_", "__x", "2x", "a b", "a.b", "r#fn", "fn", "from", "NULL"] {
+            assert!(!is_identifier(bad), "{bad}");
+        }
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub(crate) fn check_operator(text: &str, element: &ElementType) -> Result<UserTe
 pub(crate) fn check_predicate(expression: &str, element: &ElementType) -> Result<UserText> {
     check_layout(element)?;
     let text = format!("fn predicate(x: {}, i: u32) -> bool {{\n  return bool({expression});\n}}\n", element.wgsl());
+    if expression.trim().is_empty() {
+        return Err(Error::shader("(predicate): the expression is empty; 'true' keeps everything"));
+    }
     if expression.contains([';', '{', '}']) || expression.contains("//") || expression.contains("/*") {
         return Err(Error::shader(format!(
             "(predicate): '{expression}' is no single expression; give statements as a function with Predicate::function"
@@ -100,7 +103,7 @@ fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &
     };
     let names: Vec<String> =
         lex::declared(text).into_iter().filter(|name| Some(*name) != own).map(String::from).collect();
-    if let Some(name) = names.iter().chain(own.map(String::from).as_ref()).find(|name| is_reserved(name)) {
+    if let Some(name) = names.iter().find(|name| is_reserved(name)) {
         return Err(Error::shader(format!("{file}: the name '{name}' is used by the kernels; choose another")));
     }
     let needs_checks = needs_checks(&module, &info);
@@ -232,7 +235,27 @@ fn has_loop(block: &naga::Block) -> bool {
     })
 }
 
-/// Compares a struct's offsets and size in Rust with those that WGSL gives it.
+/// Refuses names of a struct and its fields that WGSL or the kernels have another use for.
+fn check_names(s: &Struct) -> Result<()> {
+    if let Some(name) = std::iter::once(s.name).chain(s.fields.iter().map(|f| f.name)).find(|n| !lex::is_identifier(n))
+    {
+        let whose = if name == s.name { "the element".into() } else { format!("a field of {}", s.name) };
+        return Err(Error::argument(format!("{whose} is called '{name}', which WGSL keeps for itself; rename it")));
+    }
+    if is_reserved(s.name) {
+        return Err(Error::argument(format!("the element's name '{}' is used by the kernels; choose another", s.name)));
+    }
+    // The kernels' variables and a caller's functions are not, so that none of them hides the struct.
+    if !s.name.starts_with(char::is_uppercase) {
+        return Err(Error::argument(format!(
+            "the element's name '{}' does not begin with a capital letter, by which the kernels tell types from variables",
+            s.name
+        )));
+    }
+    Ok(())
+}
+
+/// Checks a struct's names, and compares its offsets and size in Rust with those that WGSL gives it.
 pub(crate) fn check_layout(element: &ElementType) -> Result<()> {
     for (part, vector) in element.parts() {
         if ![1, 2, 4].contains(&vector.components) {
@@ -244,6 +267,7 @@ pub(crate) fn check_layout(element: &ElementType) -> Result<()> {
         }
     }
     let ElementType::Struct(s) = element else { return Ok(()) };
+    check_names(s)?;
     let (module, _) = assembled("", "(element)", element, "").validate()?;
     let ty = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(s.name));
     let Some(naga::TypeInner::Struct { members, span }) = ty.map(|(_, ty)| &ty.inner) else {
@@ -271,6 +295,9 @@ mod tests {
     use super::*;
     use crate::element::{Element, Field, Scalar, Vector};
     use crate::error::ErrorKind;
+    use crate::gpu::SubgroupPath;
+    use crate::op::OperatorKind;
+    use crate::shader::module::{ModuleBuilder, Piece, Target};
 
     const GOOD: &str = "fn identity() -> f32 { return 0.0; } fn combine(a: f32, b: f32) -> f32 { return a + b; }";
 
@@ -376,6 +403,10 @@ mod tests {
         let every_other = check_predicate("x > 0.5 && i % 2u == 0u", &f32::TYPE).expect("valid");
         assert!(!every_other.needs_checks, "2 divides every number");
         assert!(check_predicate("x / i == 0u", &u32::TYPE).expect("valid").needs_checks);
+        for empty in ["", " \n\t"] {
+            let error = check_predicate(empty, &u32::TYPE).expect_err("no expression");
+            assert!(error.to_string().contains("the expression is empty"), "{error}");
+        }
         for bad in ["x > ", "y", "true; } fn f() { return", "x", "x // no"] {
             assert!(check_predicate(bad, &<[f32; 2]>::TYPE).is_err(), "{bad}");
         }
@@ -385,6 +416,62 @@ mod tests {
     fn operators_of_16_bit_floats_are_read() {
         let text = "fn identity() -> f16 { return 0.0h; } fn combine(a: f16, b: f16) -> f16 { return a + b; }";
         check_operator(text, &crate::element::F16::TYPE).expect("valid where the device has the type");
+    }
+
+    #[test]
+    fn names_of_elements_are_checked() {
+        const WORD: Vector = Vector { scalar: Scalar::U32, components: 1 };
+        let refused = |name, field, part: &str| {
+            let fields: &'static [Field] = vec![Field { name: field, ty: WORD, offset: 0 }].leak();
+            let element = ElementType::Struct(Struct { name, fields, bytes: 4 });
+            let error = check_layout(&element).expect_err(name);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(part), "{error}");
+        };
+        for name in ["from", "NULL", "r#type", "__Hidden"] {
+            refused(name, "a", &format!("the element is called '{name}', which WGSL keeps"));
+            refused("Fine", name, &format!("a field of Fine is called '{name}', which WGSL keeps"));
+        }
+        for name in ["Pack", "T", "DevParams", "Place"] {
+            refused(name, "a", &format!("name '{name}' is used by the kernels"));
+        }
+        for name in ["workgroup", "x", "identity", "combine", "predicate"] {
+            refused(name, "a", &format!("name '{name}' does not begin with a capital"));
+        }
+        // A field's name is looked up in its value, so it may be any.
+        for field in ["workgroup", "x", "identity", "combine", "predicate", "T", "max"] {
+            let fields: &'static [Field] = vec![Field { name: field, ty: WORD, offset: 0 }].leak();
+            let element = ElementType::Struct(Struct { name: "Fine", fields, bytes: 4 });
+            let text = format!(
+                "fn identity() -> Fine {{ return Fine(); }} fn combine(x: Fine, y: Fine) -> Fine {{ return Fine(x.{field} + y.{field}); }}"
+            );
+            let user = check_operator(&text, &element).expect(field);
+            let operator = OperatorKind::User { user, commutative: false };
+            kernels(&element, &operator).validate().unwrap_or_else(|error| panic!("{field}: {error}"));
+        }
+    }
+
+    /// Kernels and building blocks of an operator, all in one text.
+    fn kernels(element: &ElementType, operator: &OperatorKind) -> Assembled {
+        let target = Target { path: SubgroupPath::Native, lanes: (4, 128), workgroup: 128, unroll: true };
+        let mut builder = ModuleBuilder::new(target, element.directives());
+        let instance = builder.named_operator(*element, operator.clone(), "user");
+        for piece in [Piece::WgReduce(instance), Piece::WgScan(instance), Piece::Segmented(instance)] {
+            builder.add(piece);
+        }
+        builder.finish()
+    }
+
+    /// So no variable of theirs hides an element.
+    #[test]
+    fn only_names_at_module_scope_begin_with_a_capital_letter() {
+        for variant in crate::shader::catalog::variants() {
+            let text = variant.assemble().expect("it ships");
+            let declared = lex::declared(text.text());
+            let is_local = |name: &&str| name.starts_with(char::is_uppercase) && !declared.contains(name);
+            let words = lex::pieces(text.text()).into_iter().filter(|(_, role)| *role == lex::Role::Name);
+            assert_eq!(words.map(|(word, _)| word).find(is_local), None, "{}", variant.name());
+        }
     }
 
     #[test]
