@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use naga::valid::{Capabilities, ValidationFlags, Validator};
-use wavelane::shader::{Assembled, catalog};
+use wavelane::shader::{Assembled, catalog, reflect};
+use wavelane::wgpu::Features;
 
 use super::output::Destination;
 use super::translate::{Language, translate};
@@ -62,13 +62,10 @@ pub(super) fn run(device: &DeviceArgs, args: &EmitArgs) -> Result {
 
 /// The text with the directive that browsers ask for, which naga does not take.
 fn web(assembled: &Assembled) -> Result<String> {
-    let (module, _) = assembled.validate()?;
-    let is_valid_without = |capabilities| {
-        Validator::new(ValidationFlags::all(), Capabilities::all() - capabilities).validate(&module).is_ok()
-    };
-    if !is_valid_without(Capabilities::SHADER_INT64 | Capabilities::FLOAT64) {
+    let needs = reflect::features(assembled.text());
+    if needs.intersects(Features::SHADER_INT64 | Features::SHADER_F64) {
         return Err(Failure::working("browsers have no 64-bit numbers, which this variant needs"));
     }
-    let directive = if is_valid_without(Capabilities::SUBGROUP) { "" } else { "enable subgroups;\n" };
+    let directive = if needs.contains(Features::SUBGROUP) { "enable subgroups;\n" } else { "" };
     Ok(format!("{directive}{}", assembled.text()))
 }

@@ -321,10 +321,10 @@ impl Gpu {
     /// [`Library::with_kernel`]: crate::shader::Library::with_kernel
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] where the kernel has no such entry point; [`ErrorKind::Internal`] where wgpu
-    /// refuses what naga accepted.
+    /// [`ErrorKind::InvalidArgument`] where the kernel has no such entry point, [`ErrorKind::MissingFeature`] where it needs
+    /// what the device was made without; [`ErrorKind::Internal`] where wgpu refuses what naga accepted.
     pub fn compute_pipeline(&self, kernel: &Assembled, entry: &str) -> Result<wgpu::ComputePipeline> {
-        let (module, _) = kernel.validate()?;
+        let (module, _) = kernel.validate_for(self.features())?;
         if !module.entry_points.iter().any(|point| point.name == entry) {
             let names: Vec<_> = module.entry_points.iter().map(|point| point.name.as_str()).collect();
             let names = if names.is_empty() { "none".into() } else { names.join(", ") };

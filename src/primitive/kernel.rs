@@ -279,7 +279,7 @@ pub(crate) fn check_element<T: Element>(gpu: &Gpu) -> Result<()> {
     if !missing.is_empty() {
         return Err(Error::new(
             ErrorKind::MissingFeature,
-            format!("{} needs the device feature {missing:?}", T::TYPE.wgsl()),
+            format!("{} needs the device feature {}", T::TYPE.wgsl(), reflect::feature_names(missing)),
         ));
     }
     if T::TYPE.bytes() > MAX_ELEMENT_BYTES {
@@ -300,9 +300,9 @@ pub(crate) fn check_element<T: Element>(gpu: &Gpu) -> Result<()> {
 }
 
 impl KernelText {
-    /// Checks the text, and its workgroup memory against the device's limit.
+    /// Checks the text against the device's features, and its workgroup memory against the limit.
     pub(crate) fn check(&self, gpu: &Gpu) -> Result<()> {
-        let (module, info) = self.text.validate()?;
+        let (module, info) = self.text.validate_for(gpu.features())?;
         reflect::check_workgroup_bytes(&reflect::entries(&module, &info)?, gpu.limits(), self.name)
     }
 

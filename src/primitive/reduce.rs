@@ -58,7 +58,7 @@ impl<T: Element> Reduce<T> {
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::ErrorKind::InvalidArgument) where the operator is not defined for `T`,
-    /// [`MissingFeature`](crate::ErrorKind::MissingFeature) where the device lacks what `T` needs.
+    /// [`MissingFeature`](crate::ErrorKind::MissingFeature) where the device lacks what `T` or the text needs.
     pub fn new(gpu: &Gpu, operator: impl Into<Operator<T>>) -> Result<Self> {
         Self::with_tuning(gpu, operator, Self::default_tuning(gpu))
     }

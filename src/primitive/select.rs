@@ -92,7 +92,7 @@ impl<T: Element> Select<T> {
     ///
     /// # Errors
     /// [`InvalidShader`](crate::ErrorKind::InvalidShader) with the place in the predicate,
-    /// [`MissingFeature`](crate::ErrorKind::MissingFeature) where the device lacks what `T` needs.
+    /// [`MissingFeature`](crate::ErrorKind::MissingFeature) where the device lacks what `T` or the text needs.
     pub fn new(gpu: &Gpu, predicate: Predicate) -> Result<Self> {
         Self::with_tuning(gpu, predicate, Self::default_tuning(gpu))
     }

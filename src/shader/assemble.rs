@@ -3,8 +3,11 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
 use super::lex::{self, Role};
-use crate::error::{Error, Result};
+use super::reflect;
+use crate::error::{Error, ErrorKind, Result};
 
 /// A WGSL file of this crate, or text that was printed or passed in.
 #[derive(Clone, Debug)]
@@ -63,16 +66,39 @@ impl Assembled {
         Some((&self.files[*file], *line))
     }
 
-    /// Parses and validates the text with naga.
+    /// Parses and validates the text with naga, for a device that has every feature.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidShader`](crate::ErrorKind::InvalidShader) with the file and line of the fragment.
     pub fn validate(&self) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
-        let module = naga::front::wgsl::parse_str(&self.text).map_err(|error| {
+        self.validate_with(Capabilities::all())
+    }
+
+    /// As [`validate`](Self::validate), for a device with these features.
+    ///
+    /// # Errors
+    /// As [`validate`](Self::validate), and [`ErrorKind::MissingFeature`] naming the features that are not among these.
+    pub(crate) fn validate_for(&self, has: wgpu::Features) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
+        self.validate_with(reflect::capabilities(has)).map_err(|here| match self.validate() {
+            Err(anywhere) => anywhere,
+            Ok(_) => Error::new(
+                ErrorKind::MissingFeature,
+                format!(
+                    "{here}\n  needs the device feature {}",
+                    reflect::feature_names(reflect::features(&self.text) - has)
+                ),
+            ),
+        })
+    }
+
+    fn validate_with(&self, capabilities: Capabilities) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
+        let mut options = naga::front::wgsl::Options::new();
+        options.capabilities = capabilities;
+        let module = naga::front::wgsl::Frontend::new_with_options(options).parse(&self.text).map_err(|error| {
             let place = error.location(&self.text).map(|l| (l.line_number, l.line_position));
             self.error(place, error.message())
         })?;
-        let info = validator().validate(&module).map_err(|error| {
+        let info = Validator::new(ValidationFlags::all(), capabilities).validate(&module).map_err(|error| {
             let place = error
                 .spans()
                 .next()
@@ -105,11 +131,6 @@ fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
-}
-
-/// A validator that knows everything that this crate's text may use.
-pub(crate) fn validator() -> naga::valid::Validator {
-    naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all())
 }
 
 impl Assembler {

@@ -208,7 +208,7 @@ pub fn library(gpu: &Gpu, workgroup: u32, blocks: &[Block]) -> Result<Library> {
         if !missing.is_empty() {
             return Err(Error::new(
                 ErrorKind::MissingFeature,
-                format!("a building block needs the device feature {missing:?}"),
+                format!("a building block needs the device feature {}", reflect::feature_names(missing)),
             ));
         }
     }

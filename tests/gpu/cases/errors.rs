@@ -286,6 +286,7 @@ fn missing_feature(env: &Env) {
     assert_refused(Scan::<i64>::inclusive(&gpu, Op::Max), missing, &["i64", "SHADER_INT64"]);
     assert_refused(Select::<u64>::new(&gpu, Predicate::wgsl("true")), missing, &["u64", "SHADER_INT64"]);
     assert_refused(Reduce::<F16>::new(&gpu, Op::Add), missing, &["f16", "SHADER_F16"]);
+    missing_for_text(&gpu);
     assert_eq!(gpu.reduce(&[1u32, 2, 3], Op::Add).expect("the emulated path"), 6);
     // A device with wgpu's smallest limits is enough or is refused with the numbers; it is no panic.
     let downlevel = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -296,6 +297,37 @@ fn missing_feature(env: &Env) {
     let refused = pollster::block_on(Gpu::from_device(adapter, &device, &queue));
     let parts = ["storage bindings needs 8", "allows 4", "requirements(&adapter)"];
     assert_refused(refused, ErrorKind::LimitTooSmall, &parts);
+}
+
+/// What a caller's text needs of a device without features.
+fn missing_for_text(gpu: &Gpu) {
+    let missing = ErrorKind::MissingFeature;
+    let product = Operator::<u32>::wgsl(
+        "fn identity() -> u32 { return 1u; }
+         fn combine(a: u32, b: u32) -> u32 { return u32((u64(a) * u64(b)) % 65521lu); }",
+    )
+    .expect("valid where the device has the type");
+    let parts = ["(operator):2:", "needs the device feature SHADER_INT64"];
+    assert_refused(Reduce::new(gpu, product.clone()), missing, &parts);
+    assert_refused(Scan::inclusive(gpu, product), missing, &parts);
+    let predicate = Predicate::wgsl("u64(x) * u64(x) > 0x100000000lu");
+    assert_refused(Select::<u32>::new(gpu, predicate), missing, &["(predicate):1:", "feature SHADER_INT64"]);
+    let library = wavelane::shader::library(gpu, 32, &[]).expect("no blocks");
+    let buffer = "@group(0) @binding(0) var<storage, read_write>";
+    for (head, word, statement, feature) in [
+        ("enable f16;", "u32", "word = u32(f16(word));", "SHADER_F16"),
+        ("enable f16;", "u32", "", "SHADER_F16"),
+        ("", "u32", "word = u32(i64(word) >> 1u);", "SHADER_INT64"),
+        ("", "u32", "word = u32(f64(word));", "SHADER_F64"),
+        ("", "atomic<u64>", "atomicMax(&word, 1lu);", "SHADER_INT64_ATOMIC_MIN_MAX"),
+        ("", "atomic<u64>", "atomicAdd(&word, 1lu);", "SHADER_INT64_ATOMIC_ALL_OPS"),
+        ("", "atomic<f32>", "atomicAdd(&word, 1.0);", "SHADER_FLOAT32_ATOMIC"),
+        ("", "u32", "word = subgroupAdd(word);", "SUBGROUP"),
+    ] {
+        let kernel = format!("{head}\n{buffer} word: {word};\n@compute @workgroup_size(32) fn own() {{ {statement} }}");
+        let kernel = library.with_kernel("own.wgsl", &kernel).expect("valid where the device has it");
+        assert_refused(gpu.compute_pipeline(&kernel, "own"), missing, &["needs the device feature", feature]);
+    }
 }
 
 fn element_of_two_bytes(env: &Env) {
