@@ -29,6 +29,7 @@ const CASES: &[Case] = &[
     ("version", Needs::Nothing, version),
     ("a_wrong_command_line_is_code_2", Needs::Nothing, a_wrong_command_line_is_code_2),
     ("no_adapter_is_code_3_and_says_what_to_install", Needs::Nothing, no_adapter_is_code_3_and_says_what_to_install),
+    ("a_backend_of_other_systems_is_told_so", Needs::Nothing, a_backend_of_other_systems_is_told_so),
     ("no_adapter_leaves_no_file", Needs::Nothing, no_adapter_leaves_no_file),
     ("a_file_that_cannot_be_written_is_told_at_once", Needs::Nothing, a_file_that_cannot_be_written_is_told_at_once),
     ("compare_refuses_what_is_no_record", Needs::Nothing, compare_refuses_what_is_no_record),
@@ -168,7 +169,8 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["info", "--emulate", "256"], "1 to 128"),
         (&["info", "--timeout", "0"], "above 0"),
         (&["info", "--timeout", "NaN"], "above 0"),
-        (&["info", "--timeout", "1e300"], "above 0"),
+        (&["info", "--timeout", "1e300"], "at most 1000000"),
+        (&["info", "--timeout", "1e19"], "at most 1000000"),
         (&["info", "--backend", "gl"], "vulkan"),
         (&["measure", "twoway"], "two-way"),
         (&["measure", "--json", "same", "--csv", "same"], "same"),
@@ -176,6 +178,12 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["list", "no such name"], "no such name"),
         (&["emit", "reduce/u32/ad"], "reduce/u32/add/native"),
         (&["emit", VARIANT, "--target", "glsl"], "hlsl"),
+        (&["emit", VARIANT, "--adapter", "99"], "--adapter changes nothing for `wavelane emit`"),
+        (&["--backend", "vulkan", "emit", VARIANT], "--backend changes nothing for `wavelane emit`"),
+        (&["emit", VARIANT, "--emulate", "32"], "--emulate changes nothing"),
+        (&["list", "--timeout", "1"], "--timeout changes nothing for `wavelane list`"),
+        (&["list", "--checked"], "--checked changes nothing"),
+        (&["compare", "a.json", "b.json", "--adapter", "0"], "--adapter changes nothing for `wavelane compare`"),
     ];
     for (args, reason) in wrong {
         let run = wavelane(args)?;
@@ -191,6 +199,19 @@ fn no_adapter_is_code_3_and_says_what_to_install() -> Outcome {
         let run = finish(tool_without_adapter(args))?;
         expect(run.code == Some(3) && run.stdout.is_empty(), &format!("code 3 for {args:?}"), &run)?;
         expect(run.stderr.contains("mesa-vulkan-drivers"), "what to install", &run)?;
+    }
+    Ok(())
+}
+
+fn a_backend_of_other_systems_is_told_so() -> Outcome {
+    let here = std::env::consts::OS;
+    for (backend, systems) in [("dx12", &["windows"][..]), ("metal", &["macos", "ios"])] {
+        if !systems.contains(&here) {
+            let run = wavelane(&["info", "--backend", backend])?;
+            expect(run.code == Some(3), "code 3", &run)?;
+            expect(run.stderr.contains(&format!("there is no {backend} on {here}")), "the system", &run)?;
+            expect(!run.stderr.contains("install"), "nothing to install", &run)?;
+        }
     }
     Ok(())
 }
@@ -242,13 +263,19 @@ fn a_file_that_cannot_be_written_is_told_at_once() -> Outcome {
 
 fn compare_refuses_what_is_no_record() -> Outcome {
     let file = scratch("cli-no-record.json")?;
-    for (content, reason) in
-        [("", "cli-no-record"), ("{}", "schema"), ("[1, 2", "cli-no-record"), ("{\"schema\": 2}", "2")]
-    {
+    for (content, reason) in [
+        ("", "cli-no-record"),
+        ("{}", "schema"),
+        ("[]", "an object was expected"),
+        ("7", "an object was expected"),
+        ("[1, 2", "cli-no-record"),
+        ("{\"schema\": 2}", "2"),
+    ] {
         std::fs::write(&file, content)?;
         let run = wavelane(&["compare", text(&file), text(&file)])?;
         expect(run.code == Some(1) && run.stdout.is_empty(), &format!("code 1 for {content:?}"), &run)?;
         expect(run.stderr.contains(reason), reason, &run)?;
+        expect(!run.stderr.contains("struct"), "no word of the code", &run)?;
     }
     let run = wavelane(&["compare", "/nonexistent.json", text(&file)])?;
     expect(run.code == Some(1) && run.stderr.contains("/nonexistent.json"), "code 1 and the path", &run)

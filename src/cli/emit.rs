@@ -4,12 +4,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use wavelane::shader::{Assembled, catalog, reflect};
+use wavelane::shader::{Assembled, Checks, catalog, reflect};
 use wavelane::wgpu::Features;
 
 use super::output::Destination;
 use super::translate::{Language, translate};
-use super::{DeviceArgs, Failure, Result};
+use super::{Failure, Result};
 
 /// Prints a shader variant as it is assembled, or translated as wgpu translates it
 ///
@@ -41,7 +41,7 @@ enum Target {
     Hlsl,
 }
 
-pub(super) fn run(device: &DeviceArgs, args: &EmitArgs) -> Result {
+pub(super) fn run(args: &EmitArgs, checks: Checks) -> Result {
     let variant = catalog::find(&args.variant).map_err(|error| Failure::usage(error.to_string()))?;
     let to_terminal = args.output == Path::new("-") && std::io::stdout().is_terminal();
     if args.target == Target::Spirv && to_terminal {
@@ -57,7 +57,7 @@ pub(super) fn run(device: &DeviceArgs, args: &EmitArgs) -> Result {
         Target::Hlsl => Language::Hlsl,
     };
     let (module, info) = assembled.validate()?;
-    output.write(&translate(&module, &info, language, device.checks())?)
+    output.write(&translate(&module, &info, language, checks)?)
 }
 
 /// The text with the directive that browsers ask for, which naga does not take.

@@ -80,11 +80,11 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
     let mut text = String::new();
     if !args.ids.is_empty() {
         for experiment in &record.experiments {
-            text += &report::terminal::experiment(experiment);
+            text += &report::terminal::experiment(experiment, output::columns());
             text.push('\n');
         }
     }
-    output::print(text + &report::terminal::summary(&record))
+    output::print(text + &report::terminal::summary(&record, output::columns()))
 }
 
 impl MeasureArgs {

@@ -199,8 +199,20 @@ impl Adapters {
     fn none(&self) -> Error {
         let built = wgpu::Instance::enabled_backend_features();
         let looked = names(self.backends & built);
+        let foreign = match std::env::consts::OS {
+            "windows" => wgpu::Backends::METAL,
+            "macos" | "ios" | "tvos" | "visionos" => wgpu::Backends::DX12,
+            _ => wgpu::Backends::METAL | wgpu::Backends::DX12,
+        };
         let message = if built.is_empty() {
             "this program was built without a GPU backend: enable wgpu's feature vulkan, metal or dx12".into()
+        } else if foreign.contains(self.backends) {
+            format!(
+                "no GPU adapter: there is no {} on {}; here this program has {}",
+                names(self.backends),
+                std::env::consts::OS,
+                names(built - wgpu::Backends::NOOP)
+            )
         } else if looked.is_empty() {
             format!("no GPU adapter: {} was asked for, this program has {}", names(self.backends), names(built))
         } else {

@@ -10,6 +10,7 @@ pub const SCHEMA: u32 = 1;
 
 /// Everything that one run measured on one adapter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a record")]
 pub struct Record {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -30,6 +31,7 @@ pub struct Record {
 
 /// The adapter of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an adapter's record")]
 pub struct AdapterRecord {
     /// Name, as the driver gives it.
     pub name: String,
@@ -53,6 +55,7 @@ pub struct AdapterRecord {
 
 /// One experiment: the claim, what the model predicts, what was measured, and the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an experiment's record")]
 pub struct ExperimentRecord {
     /// Short name, also the argument that repeats it: `wavelane measure ID`.
     pub id: String,
@@ -99,6 +102,7 @@ pub enum Verdict {
 
 /// A negative control of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a control")]
 pub struct Control {
     /// What was run instead.
     pub what: String,
@@ -113,6 +117,7 @@ pub struct Control {
 
 /// One measured quantity of one cell of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a row")]
 pub struct Row {
     /// The case, unique within the experiment together with `quantity`: `k=8`, `2^24 items, tree`.
     pub cell: String,
@@ -145,6 +150,7 @@ pub struct Row {
 
 /// A predicted value with its band, both fixed before measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a prediction")]
 pub struct Prediction {
     /// The value.
     #[serde(deserialize_with = "null_is_nan::number")]
@@ -187,6 +193,7 @@ pub enum Unit {
 
 /// A plot of measured points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a plot")]
 pub struct Plot {
     /// Heading.
     pub title: String,
@@ -212,6 +219,7 @@ pub enum PlotKind {
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an axis")]
 pub struct Axis {
     /// Label, with the unit.
     pub label: String,
@@ -223,6 +231,7 @@ pub struct Axis {
 
 /// One line, or one bar a category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a series")]
 pub struct Series {
     /// Name in the legend.
     pub name: String,
