@@ -45,6 +45,7 @@ const CASES: &[Case] = &[
     ("a_closed_pipe_is_no_error", Needs::AnyAdapter, a_closed_pipe_is_no_error),
     ("a_record_is_written_and_compared", Needs::AnyAdapter, a_record_is_written_and_compared),
     ("a_record_goes_through_a_pipe", Needs::AnyAdapter, a_record_goes_through_a_pipe),
+    ("an_experiment_that_fails_is_written_too", Needs::Lavapipe, an_experiment_that_fails_is_written_too),
     ("a_full_disk_is_an_error", Needs::AnyAdapterAndDevFull, a_full_disk_is_an_error),
     ("lavapipe_has_the_width_of_its_vectors", Needs::Lavapipe, lavapipe_has_the_width_of_its_vectors),
     ("a_driver_that_reports_a_wrong_width_is_caught", Needs::Lavapipe, a_driver_that_reports_a_wrong_width_is_caught),
@@ -476,6 +477,35 @@ fn a_closed_pipe_is_no_error() -> Outcome {
         expect(!run.stderr.contains("panicked") && !run.stderr.contains("error"), "no complaint", &run)?;
     }
     Ok(())
+}
+
+/// With so little time the probe ends, and timed kernels do not.
+fn an_experiment_that_fails_is_written_too() -> Outcome {
+    let (json_file, csv, html) = (scratch("cli-failed.json")?, scratch("cli-failed.csv")?, scratch("cli-failed.html")?);
+    let files = ["--json", text(&json_file), "--csv", text(&csv), "--html", text(&html)];
+    for seconds in ["0.001", "0.002", "0.004", "0.008"] {
+        let limits = ["--adapter", "llvmpipe", "--timeout", seconds];
+        let run = wavelane(&[&["measure", "lane-map", "two-way", "guard"], &files[..], &limits].concat())?;
+        expect(run.code == Some(1), "code 1", &run)?;
+        expect(run.stderr.contains(&format!("did not finish within {seconds} s")), "the time-out", &run)?;
+        if !json_file.exists() {
+            // A busy machine did not even count the lanes: nothing was measured.
+            expect(run.stdout.is_empty() && !csv.exists(), "no output", &run)?;
+            continue;
+        }
+        expect(run.stderr.contains("error: two-way failed: "), "the experiment", &run)?;
+        let record: Value = serde_json::from_str(&std::fs::read_to_string(&json_file)?)?;
+        let verdict = |at: usize| record["experiments"][at]["verdict"].as_str().unwrap_or_default().to_string();
+        expect([verdict(1), verdict(2)] == ["failed", "not-measurable"], "two verdicts", &run)?;
+        expect(verdict(0) == "holds" || verdict(0) == "differs", "what was measured before", &run)?;
+        let finding = record["experiments"][1]["finding"].as_str().unwrap_or_default();
+        expect(finding.contains("did not finish within"), "the error as the finding", &run)?;
+        expect(run.stdout.contains("not measurable 1, failed 1"), "verdicts counted", &run)?;
+        let csv = std::fs::read_to_string(csv)?;
+        expect(csv.lines().any(|line| line.starts_with("two-way,") && line.ends_with(",failed")), "a line", &run)?;
+        return expect(std::fs::read_to_string(html)?.contains("class=\"verdict failed\""), "a card", &run);
+    }
+    Err("no time-out was long enough for the probe".into())
 }
 
 fn a_full_disk_is_an_error() -> Outcome {

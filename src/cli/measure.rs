@@ -16,7 +16,8 @@ use super::{DeviceArgs, Failure, Result};
 /// Runs experiments and shows claim, prediction, measurement and verdict
 ///
 /// Experiments that are named are shown in full, otherwise each in one line. Results are verified before they are
-/// timed. A FILE of `-` is standard output, which then gets no tables.
+/// timed. An experiment that fails is recorded as failed, and the others run; the exit code is then that of the first such
+/// error. A FILE of `-` is standard output, which then gets no tables.
 #[derive(Debug, Default, Args)]
 pub(super) struct MeasureArgs {
     /// Runs these experiments: ids of `wavelane list` [default: all]
@@ -65,7 +66,13 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
 
     let effort = if args.full { Effort::Full } else { Effort::Quick };
     let bar = progress_bar();
-    let record = lab::run(&gpu, Options { effort, waiting: args.waiting }, &args.ids, |progress| show(&bar, progress));
+    let mut failed = None;
+    let record = lab::run(&gpu, Options { effort, waiting: args.waiting }, &args.ids, |progress| {
+        if let Progress::Failed { experiment, error } = progress {
+            failed.get_or_insert_with(|| Failure::from(error.clone()).of(experiment.id));
+        }
+        show(&bar, progress);
+    });
     bar.finish_and_clear();
     let record = record?;
 
@@ -73,9 +80,15 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
     for view in views {
         view.to.write((view.render)(&record).as_bytes())?;
     }
-    if !tables {
-        return Ok(());
+    if tables {
+        output::print(text(args, &record))?;
     }
+    // What did not fail is told all the same.
+    failed.map_or(Ok(()), Err)
+}
+
+/// The record for the person at the terminal.
+fn text(args: &MeasureArgs, record: &Record) -> String {
     // Whoever names experiments wants all of them; otherwise one line each is enough.
     let mut text = String::new();
     if !args.ids.is_empty() {
@@ -84,7 +97,7 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
             text.push('\n');
         }
     }
-    output::print(text + &report::terminal::summary(&record, output::columns()))
+    text + &report::terminal::summary(record, output::columns())
 }
 
 impl MeasureArgs {
@@ -124,6 +137,7 @@ fn show(bar: &ProgressBar, progress: Progress<'_>) {
             bar.set_position(done as u64);
             bar.set_message(experiment.title);
         }
+        Progress::Failed { .. } => {}
         Progress::Finished(_) => bar.inc(1),
     }
 }

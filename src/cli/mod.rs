@@ -28,6 +28,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  an error while working: device lost, time-out, wrong result, unusable file
+     (what other experiments gave is written all the same)
   2  the command line is wrong
   3  no adapter, or none that matches, or it gave no device
   4  the device lacks a feature, or one of its limits is too small

@@ -57,6 +57,7 @@ mod tests {
     #[test]
     fn a_record_comes_back() {
         let record = sample::record();
+        assert!(write(&record).contains("\"verdict\": \"failed\""));
         assert_eq!(read(&write(&record)), Ok(record));
     }
 

@@ -1,6 +1,6 @@
 //! One result record, of which the terminal table, JSON, CSV and the HTML page are views.
 //!
-//! The schema is additive: a field may be added, none changes its meaning. A reader refuses another
+//! The schema is additive: a field or a verdict may be added, none changes its meaning. A reader refuses another
 //! [`SCHEMA`].
 
 use serde::{Deserialize, Serialize};
@@ -98,6 +98,8 @@ pub enum Verdict {
     Ambiguous,
     /// Cannot be measured on this adapter; the finding says why.
     NotMeasurable,
+    /// The experiment broke off: a kernel gave a wrong result, or the driver refused it. The finding is the error.
+    Failed,
 }
 
 /// A negative control of an experiment.

@@ -196,7 +196,7 @@ mod tests {
         let record = sample::record();
         let text = fitting(|columns| summary(&record, columns));
         assert!(text.starts_with("NVIDIA H200 (vulkan, discrete GPU)\n"), "{text}");
-        assert!(text.contains("holds 3, differs 1, ambiguous 1, not measurable 1"), "{text}");
+        assert!(text.contains("holds 3, differs 1, ambiguous 1, not measurable 1, failed 1"), "{text}");
         assert!(text.contains("32 counted, 32 reported"));
         assert!(text.contains("2026-11-30 23:59 UTC"));
         for experiment in &record.experiments {
