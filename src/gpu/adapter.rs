@@ -100,8 +100,13 @@ impl GpuOptions {
         let (lost, uncaptured) = (faults.clone(), faults.clone());
         device.set_device_lost_callback(move |reason, message| {
             // Whoever uses a device after it was destroyed is told so; when it is dropped, nobody is left to tell.
-            let how = if reason == wgpu::DeviceLostReason::Destroyed { "destroyed" } else { "lost" };
-            lost.keep(Error::new(ErrorKind::DeviceLost, format!("the device was {how}: {message}")));
+            lost.keep(Error::new(
+                ErrorKind::DeviceLost,
+                match reason {
+                    wgpu::DeviceLostReason::Destroyed => "the device was destroyed".into(),
+                    _ => format!("the device was lost: {message}"),
+                },
+            ));
         });
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             let kind = match error {

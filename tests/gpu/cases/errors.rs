@@ -4,7 +4,7 @@ use wavelane::primitive::{Count, DispatchArgs, Predicate, Reduce, Scan, ScanOpti
 use wavelane::{Error, ErrorKind, F16, Gpu, Op, Operator, SubgroupPath, wgpu};
 
 use crate::algebra::{Affine, Moments};
-use crate::harness::{Env, Guarded, Table, USAGE, assert_refused};
+use crate::harness::{Env, Guarded, Paths, Table, USAGE, assert_refused, skip};
 
 pub(crate) fn rows(table: &mut Table) {
     table.add_main("errors/usage", usage);
@@ -18,7 +18,7 @@ pub(crate) fn rows(table: &mut Table) {
     table.add_main("errors/workspace_too_large", workspace_too_large);
     table.add_main("errors/operator_undefined", operator_undefined);
     table.add_main("errors/missing_feature", missing_feature);
-    table.add_main("errors/element_of_two_bytes", element_of_two_bytes);
+    table.push("errors/element_of_two_bytes", Paths::Main, wgpu::Features::SHADER_F16, element_of_two_bytes);
     table.add_main("errors/huge_element", huge_element);
     table.add_main("errors/tuning", tuning);
     table.add_main("errors/path", path);
@@ -205,7 +205,7 @@ fn over_the_binding_limit(env: &Env) {
     let allowed = limits.max_storage_buffer_binding_size;
     let bytes = allowed + 256;
     if bytes > limits.max_buffer_size || bytes > 1 << 30 {
-        return;
+        skip(format!("no buffer is larger than a binding here, or one takes {bytes} bytes"));
     }
     let plans = Plans::new(env);
     let buffer = |usage| {
@@ -249,7 +249,7 @@ fn too_many_items(env: &Env) {
 
 fn workspace_too_large(env: &Env) {
     let allowed = env.gpu.limits().max_buffer_size;
-    let Some(bytes) = allowed.checked_add(4) else { return };
+    let Some(bytes) = allowed.checked_add(4) else { skip("no buffer is over the limit of this device") };
     let parts = [format!("needs {bytes}"), format!("allows {allowed}"), "max_buffer_size".into()];
     assert_refused(Workspace::new(&env.gpu, bytes), ErrorKind::LimitTooSmall, &parts);
 }
@@ -331,11 +331,9 @@ fn missing_for_text(gpu: &Gpu) {
 }
 
 fn element_of_two_bytes(env: &Env) {
-    if env.gpu.features().contains(wgpu::Features::SHADER_F16) {
-        let parts = ["f16", "2 bytes", "whole 32-bit words"];
-        assert_refused(Reduce::<F16>::new(&env.gpu, Op::Add), ARGUMENT, &parts);
-        assert_refused(Select::<F16>::new(&env.gpu, Predicate::wgsl("true")), ARGUMENT, &parts);
-    }
+    let parts = ["f16", "2 bytes", "whole 32-bit words"];
+    assert_refused(Reduce::<F16>::new(&env.gpu, Op::Add), ARGUMENT, &parts);
+    assert_refused(Select::<F16>::new(&env.gpu, Predicate::wgsl("true")), ARGUMENT, &parts);
 }
 
 fn tuning(env: &Env) {
@@ -476,7 +474,7 @@ fn workgroup_memory(env: &Env) {
     let allowed = limits.max_compute_workgroup_storage_size;
     let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
     if allowed >= 65_536 || most < 1024 {
-        return;
+        skip(format!("{most} invocations do not fill {allowed} bytes"));
     }
     let gpu = env.gpu.with_path(SubgroupPath::DEFAULT_EMULATED).expect("a valid width");
     let operator = Operator::<Large>::wgsl(
