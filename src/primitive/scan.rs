@@ -336,9 +336,10 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, operator: &OperatorKind, 
             fragment!("device/reduce_span.wgsl"),
             items,
             initial,
-            fragment!("device/scan.wgsl"),
         ],
     );
+    builder.operated(instance, fragment!("device/parts_before.wgsl"));
+    kernel::add_fragments(&mut builder, [fragment!("device/scan.wgsl")]);
     let checks = if operator.needs_checks() { Checks::Checked } else { target.checks };
     KernelText { name: "scan", text: builder.finish(), bindings: bindings(kind, target.count_binding()).into(), checks }
 }

@@ -256,17 +256,17 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, predicate: &UserText) -> 
     let add = builder.named_operator(U32, OperatorKind::Builtin(Op::Add), Op::Add.name());
     builder.add(Piece::WgReduce(add));
     builder.add(Piece::WgScan(add));
-    let call = "fn dev_keep(x: In, i: u32) -> bool {\n  return predicate(x, i);\n}\n".to_string();
     kernel::add_fragments(
         &mut builder,
         [
             fragment!("device/input.wgsl"),
             fragment!("device/span.wgsl"),
             predicate.fragment("(predicate)"),
-            printed(call),
-            fragment!("device/select.wgsl"),
+            printed(user::predicate_call("In")),
         ],
     );
+    builder.operated(add, fragment!("device/parts_before.wgsl"));
+    kernel::add_fragments(&mut builder, [fragment!("device/select.wgsl")]);
     let checks = if predicate.needs_checks { Checks::Checked } else { target.checks };
     let count = target.count_binding();
     let mut bindings = vec![Binding::Uniform, count, Binding::Read, Binding::Read];

@@ -25,12 +25,16 @@ impl UserText {
 pub(crate) fn check_operator(text: &str, element: &ElementType) -> Result<UserText> {
     check_layout(element)?;
     let ty = element.wgsl();
-    let calls = format!(
-        "fn op_identity() -> {ty} {{\n  return identity();\n}}\nfn op_combine(a: {ty}, b: {ty}) -> {ty} {{\n  return combine(a, b);\n}}\n"
-    );
     let expected =
         [("identity", format!("fn identity() -> {ty}")), ("combine", format!("fn combine(a: {ty}, b: {ty}) -> {ty}"))];
-    check(text, "(operator)", element, &calls, &expected)
+    check(text, "(operator)", element, &operator_calls(&ty), &expected)
+}
+
+/// How the kernels call an operator's text.
+pub(crate) fn operator_calls(ty: &str) -> String {
+    format!(
+        "fn op_identity() -> {ty} {{\n  return identity();\n}}\nfn op_combine(a: {ty}, b: {ty}) -> {ty} {{\n  return combine(a, b);\n}}\n"
+    )
 }
 
 /// Checks a predicate: an expression of `x`, the item, and `i`, its index in the input.
@@ -52,9 +56,13 @@ pub(crate) fn check_predicate(expression: &str, element: &ElementType) -> Result
 pub(crate) fn check_predicate_function(text: &str, element: &ElementType) -> Result<UserText> {
     check_layout(element)?;
     let ty = element.wgsl();
-    let call = format!("fn dev_keep(x: {ty}, i: u32) -> bool {{\n  return predicate(x, i);\n}}\n");
     let expected = [("predicate", format!("fn predicate(x: {ty}, i: u32) -> bool"))];
-    check(text, "(predicate)", element, &call, &expected)
+    check(text, "(predicate)", element, &predicate_call(&ty), &expected)
+}
+
+/// How the kernels call a predicate's text.
+pub(crate) fn predicate_call(ty: &str) -> String {
+    format!("fn dev_keep(x: {ty}, i: u32) -> bool {{\n  return predicate(x, i);\n}}\n")
 }
 
 fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &[(&str, String)]) -> Result<UserText> {
