@@ -479,21 +479,20 @@ fn a_closed_pipe_is_no_error() -> Outcome {
     Ok(())
 }
 
-/// With so little time the probe ends, and timed kernels do not.
+/// There is time for the probe and for one dispatch, but not for those that are timed.
 fn an_experiment_that_fails_is_written_too() -> Outcome {
-    let (json_file, csv, html) = (scratch("cli-failed.json")?, scratch("cli-failed.csv")?, scratch("cli-failed.html")?);
-    let files = ["--json", text(&json_file), "--csv", text(&csv), "--html", text(&html)];
-    for seconds in ["0.001", "0.002", "0.004", "0.008"] {
+    // Other tests take cores too, and a try that gets stuck before the timed kernels says nothing.
+    for seconds in ["0.01", "0.02", "0.03", "0.05"].into_iter().cycle().take(40) {
+        let (json_file, csv) = (scratch("cli-failed.json")?, scratch("cli-failed.csv")?);
+        let html = scratch("cli-failed.html")?;
+        let files = ["--json", text(&json_file), "--csv", text(&csv), "--html", text(&html)];
         let limits = ["--adapter", "llvmpipe", "--timeout", seconds];
         let run = wavelane(&[&["measure", "lane-map", "two-way", "guard"], &files[..], &limits].concat())?;
         expect(run.code == Some(1), "code 1", &run)?;
         expect(run.stderr.contains(&format!("did not finish within {seconds} s")), "the time-out", &run)?;
-        if !json_file.exists() {
-            // A busy machine did not even count the lanes: nothing was measured.
-            expect(run.stdout.is_empty() && !csv.exists(), "no output", &run)?;
+        if !run.stderr.contains("error: two-way failed: ") {
             continue;
         }
-        expect(run.stderr.contains("error: two-way failed: "), "the experiment", &run)?;
         let record: Value = serde_json::from_str(&std::fs::read_to_string(&json_file)?)?;
         let verdict = |at: usize| record["experiments"][at]["verdict"].as_str().unwrap_or_default().to_string();
         expect([verdict(1), verdict(2)] == ["failed", "not-measurable"], "two verdicts", &run)?;
@@ -505,7 +504,7 @@ fn an_experiment_that_fails_is_written_too() -> Outcome {
         expect(csv.lines().any(|line| line.starts_with("two-way,") && line.ends_with(",failed")), "a line", &run)?;
         return expect(std::fs::read_to_string(html)?.contains("class=\"verdict failed\""), "a card", &run);
     }
-    Err("no time-out was long enough for the probe".into())
+    Err("the machine stayed too busy for the first dispatches".into())
 }
 
 fn a_full_disk_is_an_error() -> Outcome {

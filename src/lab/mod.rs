@@ -162,7 +162,7 @@ pub fn experiments() -> &'static [Experiment] {
 /// The experiment with this id.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for an unknown id; the message names the ids
+/// [`ErrorKind::InvalidArgument`] for an unknown id; the message names the ids
 /// near it.
 pub fn find(id: &str) -> Result<&'static Experiment> {
     EXPERIMENTS.iter().find(|experiment| experiment.id == id).ok_or_else(|| {
@@ -314,7 +314,7 @@ impl Experiment {
     /// Runs the experiment. Blocks.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongResult`](crate::ErrorKind::WrongResult) where a kernel computes something else than the
+    /// [`ErrorKind::WrongResult`] where a kernel computes something else than the
     /// host, and whatever keeps the device from working. What this adapter cannot do is no error: the verdict is
     /// [`Verdict::NotMeasurable`].
     pub fn run(&self, bench: &Bench<'_>) -> Result<ExperimentRecord> {

@@ -163,7 +163,7 @@ fn timeout(env: &Env) {
         }";
     let groups = if env.gpu.is_cpu() { 256 } else { 65_535 };
     with_adapter(env, |adapter| {
-        for ms in [1, 4, 16] {
+        for ms in [4, 16, 64] {
             let gpu = match Gpu::options().timeout(Duration::from_millis(ms)).open_adapter(adapter) {
                 Ok(gpu) => gpu,
                 // A busy machine did not even count the lanes.
@@ -196,6 +196,6 @@ fn timeout(env: &Env) {
             assert_eq!(gpu.download::<u32>(words.slice(..)).expect("a copy of 8 bytes"), [1, want]);
             return;
         }
-        skip("the machine is too busy to count lanes within 16 ms");
+        skip("the machine is too busy to count lanes within 64 ms");
     });
 }
