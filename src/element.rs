@@ -227,7 +227,8 @@ vectors! {
 
 /// Makes a flat `#[repr(C)]` struct an [`Element`]: names its fields for WGSL.
 ///
-/// The struct must be `bytemuck::Pod`; its name and those of its fields are also their names in WGSL. The fields are
+/// The struct must be `bytemuck::Pod`; its name, which begins with a capital letter, and those of its fields are also
+/// their names in WGSL, so none may be a word that WGSL reserves. The fields are
 /// scalars and vectors, named in order, without nested structs or arrays. Their offsets are compared with WGSL's when a
 /// plan is built: WGSL wants a `vec2` at a multiple of 8 bytes and a `vec4` at a multiple of 16, and rounds the size up to
 /// the largest of these. A struct that differs is refused then, with both offsets.

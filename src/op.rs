@@ -155,6 +155,14 @@ impl OperatorKind {
         matches!(self, Self::User { user, .. } if user.needs_checks)
     }
 
+    /// The same operator without the promise that it commutes.
+    pub(crate) fn in_order(self) -> Self {
+        match self {
+            Self::User { user, .. } => Self::User { user, commutative: false },
+            builtin => builtin,
+        }
+    }
+
     pub(crate) fn is_commutative(&self) -> bool {
         match self {
             Self::Builtin(_) => true,

@@ -31,6 +31,7 @@ const CASES: &[Case] = &[
     ("version", Needs::Nothing, version),
     ("a_wrong_command_line_is_code_2", Needs::Nothing, a_wrong_command_line_is_code_2),
     ("no_adapter_is_code_3_and_says_what_to_install", Needs::Nothing, no_adapter_is_code_3_and_says_what_to_install),
+    ("a_backend_of_other_systems_is_told_so", Needs::Nothing, a_backend_of_other_systems_is_told_so),
     ("no_adapter_leaves_no_file", Needs::Nothing, no_adapter_leaves_no_file),
     ("a_file_that_cannot_be_written_is_told_at_once", Needs::Nothing, a_file_that_cannot_be_written_is_told_at_once),
     ("what_is_no_record_is_refused", Needs::Nothing, what_is_no_record_is_refused),
@@ -48,6 +49,7 @@ const CASES: &[Case] = &[
     ("a_closed_pipe_is_no_error", Needs::AnyAdapter, a_closed_pipe_is_no_error),
     ("a_record_is_written_and_compared", Needs::AnyAdapter, a_record_is_written_and_compared),
     ("a_record_goes_through_a_pipe", Needs::AnyAdapter, a_record_goes_through_a_pipe),
+    ("an_experiment_that_fails_is_written_too", Needs::Lavapipe, an_experiment_that_fails_is_written_too),
     ("a_full_disk_is_an_error", Needs::AnyAdapterAndDevFull, a_full_disk_is_an_error),
     ("lavapipe_has_the_width_of_its_vectors", Needs::Lavapipe, lavapipe_has_the_width_of_its_vectors),
     ("a_driver_that_reports_a_wrong_width_is_caught", Needs::Lavapipe, a_driver_that_reports_a_wrong_width_is_caught),
@@ -174,7 +176,8 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["info", "--emulate", "256"], "1 to 128"),
         (&["info", "--timeout", "0"], "above 0"),
         (&["info", "--timeout", "NaN"], "above 0"),
-        (&["info", "--timeout", "1e300"], "above 0"),
+        (&["info", "--timeout", "1e300"], "at most 1000000"),
+        (&["info", "--timeout", "1e19"], "at most 1000000"),
         (&["info", "--backend", "gl"], "vulkan"),
         (&["measure", "twoway"], "two-way"),
         (&["measure", "--json", "same", "--csv", "same"], "same"),
@@ -185,6 +188,12 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["list", "no such name"], "no such name"),
         (&["emit", "reduce/u32/ad"], "reduce/u32/add/native"),
         (&["emit", VARIANT, "--target", "glsl"], "hlsl"),
+        (&["emit", VARIANT, "--adapter", "99"], "--adapter changes nothing for `wavelane emit`"),
+        (&["--backend", "vulkan", "emit", VARIANT], "--backend changes nothing for `wavelane emit`"),
+        (&["emit", VARIANT, "--emulate", "32"], "--emulate changes nothing"),
+        (&["list", "--timeout", "1"], "--timeout changes nothing for `wavelane list`"),
+        (&["list", "--checked"], "--checked changes nothing"),
+        (&["compare", "a.json", "b.json", "--adapter", "0"], "--adapter changes nothing for `wavelane compare`"),
     ];
     for (args, reason) in wrong {
         let run = wavelane(args)?;
@@ -200,6 +209,19 @@ fn no_adapter_is_code_3_and_says_what_to_install() -> Outcome {
         let run = finish(tool_without_adapter(args))?;
         expect(run.code == Some(3) && run.stdout.is_empty(), &format!("code 3 for {args:?}"), &run)?;
         expect(run.stderr.contains("mesa-vulkan-drivers"), "what to install", &run)?;
+    }
+    Ok(())
+}
+
+fn a_backend_of_other_systems_is_told_so() -> Outcome {
+    let here = std::env::consts::OS;
+    for (backend, systems) in [("dx12", &["windows"][..]), ("metal", &["macos", "ios"])] {
+        if !systems.contains(&here) {
+            let run = wavelane(&["info", "--backend", backend])?;
+            expect(run.code == Some(3), "code 3", &run)?;
+            expect(run.stderr.contains(&format!("there is no {backend} on {here}")), "the system", &run)?;
+            expect(!run.stderr.contains("install"), "nothing to install", &run)?;
+        }
     }
     Ok(())
 }
@@ -251,9 +273,14 @@ fn a_file_that_cannot_be_written_is_told_at_once() -> Outcome {
 
 fn what_is_no_record_is_refused() -> Outcome {
     let file = scratch("cli-no-record.json")?;
-    for (content, reason) in
-        [("", "cli-no-record"), ("{}", "schema"), ("[1, 2", "cli-no-record"), ("{\"schema\": 2}", "2")]
-    {
+    for (content, reason) in [
+        ("", "cli-no-record"),
+        ("{}", "schema"),
+        ("[]", "an object was expected"),
+        ("7", "an object was expected"),
+        ("[1, 2", "cli-no-record"),
+        ("{\"schema\": 2}", "2"),
+    ] {
         std::fs::write(&file, content)?;
         let commands: [&[&str]; 3] = [
             &["compare", text(&file), text(&file)],
@@ -264,6 +291,7 @@ fn what_is_no_record_is_refused() -> Outcome {
             let run = wavelane(args)?;
             expect(run.code == Some(1) && run.stdout.is_empty(), &format!("code 1 for {content:?}"), &run)?;
             expect(run.stderr.contains(reason), reason, &run)?;
+            expect(!run.stderr.contains("struct"), "no word of the code", &run)?;
         }
     }
     let run = wavelane(&["compare", "/nonexistent.json", text(&file)])?;
@@ -511,6 +539,34 @@ fn a_closed_pipe_is_no_error() -> Outcome {
         expect(!run.stderr.contains("panicked") && !run.stderr.contains("error"), "no complaint", &run)?;
     }
     Ok(())
+}
+
+/// There is time for the probe and for one dispatch, but not for those that are timed.
+fn an_experiment_that_fails_is_written_too() -> Outcome {
+    // Other tests take cores too, and a try that gets stuck before the timed kernels says nothing.
+    for seconds in ["0.01", "0.02", "0.03", "0.05"].into_iter().cycle().take(40) {
+        let (json_file, csv) = (scratch("cli-failed.json")?, scratch("cli-failed.csv")?);
+        let html = scratch("cli-failed.html")?;
+        let files = ["--json", text(&json_file), "--csv", text(&csv), "--html", text(&html)];
+        let limits = ["--adapter", "llvmpipe", "--timeout", seconds];
+        let run = wavelane(&[&["measure", "lane-map", "two-way", "guard"], &files[..], &limits].concat())?;
+        expect(run.code == Some(1), "code 1", &run)?;
+        expect(run.stderr.contains(&format!("did not finish within {seconds} s")), "the time-out", &run)?;
+        if !run.stderr.contains("error: two-way failed: ") {
+            continue;
+        }
+        let record: Value = serde_json::from_str(&std::fs::read_to_string(&json_file)?)?;
+        let verdict = |at: usize| record["experiments"][at]["verdict"].as_str().unwrap_or_default().to_string();
+        expect([verdict(1), verdict(2)] == ["failed", "not-measurable"], "two verdicts", &run)?;
+        expect(verdict(0) == "holds" || verdict(0) == "differs", "what was measured before", &run)?;
+        let finding = record["experiments"][1]["finding"].as_str().unwrap_or_default();
+        expect(finding.contains("did not finish within"), "the error as the finding", &run)?;
+        expect(run.stdout.contains("not measurable 1, failed 1"), "verdicts counted", &run)?;
+        let csv = std::fs::read_to_string(csv)?;
+        expect(csv.lines().any(|line| line.starts_with("two-way,") && line.ends_with(",failed")), "a line", &run)?;
+        return expect(std::fs::read_to_string(html)?.contains("class=\"verdict failed\""), "a card", &run);
+    }
+    Err("the machine stayed too busy for the first dispatches".into())
 }
 
 fn a_full_disk_is_an_error() -> Outcome {

@@ -42,6 +42,7 @@ fn assert_row(id: &str, row: &Row) {
 
 fn assert_form(record: &ExperimentRecord) {
     let id = &record.id;
+    assert_ne!(record.verdict, Verdict::Failed, "{id}: {}", record.finding);
     for (what, text) in [
         ("title", &record.title),
         ("claim", &record.claim),
@@ -88,6 +89,7 @@ fn every_experiment_records_what_it_found() {
             assert_eq!((done, total), (started.len(), lab::experiments().len()));
             started.push(experiment.id.to_string());
         }
+        Progress::Failed { experiment, error } => panic!("{}: {error}", experiment.id),
         Progress::Finished(record) => {
             println!("{}: {:?}. {}", record.id, record.verdict, record.finding);
             finished.push(record.id.clone());

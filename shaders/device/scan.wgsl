@@ -43,16 +43,6 @@ fn dev_scan_apply(place: Place) {
   }
 }
 
-// The combination of the parts of the workgroups before this one: each invocation takes a run.
-fn dev_parts_before(group: u32) -> T {
-  let run = (group + WORKGROUP - 1u) / WORKGROUP;
-  var all = op_identity();
-  for (var i = wg_index * run; i < min((wg_index + 1u) * run, group); i++) {
-    all = op_combine(all, dev_parts[i]);
-  }
-  return wg_reduce(all);
-}
-
 fn dev_store_rows(span: DevSpan, at: u32, rows: array<Items, ROWS>) {
   // Input and output begin at the same place within a pack: prepare takes single items otherwise.
   if dev_is_whole(span, at) {

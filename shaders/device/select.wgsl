@@ -32,7 +32,7 @@ fn dev_select_write(place: Place) {
   sg_begin(place);
   let group = place.workgroup.x;
   let span = dev_span(group);
-  var carry = dev_parts_before(group);
+  var carry = dev_parts_before_add_u32(group);
   for (var tile = span.first; tile < span.last; tile += TILE_PACKS) {
     let at = tile + sg_id * ROWS * sg_size;
     let rows = dev_load_rows(span, at, T());
@@ -86,15 +86,6 @@ fn dev_keep_rows(span: DevSpan, at: u32, rows: array<Items, ROWS>) -> array<u32,
     }
   }
   return keeps;
-}
-
-fn dev_parts_before(group: u32) -> u32 {
-  let run = (group + WORKGROUP - 1u) / WORKGROUP;
-  var all = 0u;
-  for (var i = wg_index * run; i < min((wg_index + 1u) * run, group); i++) {
-    all += dev_parts[i];
-  }
-  return wg_reduce_add_u32(all);
 }
 
 // Workgroups for the caller's next dispatch, folded into two dimensions past what one takes.

@@ -28,6 +28,6 @@ pub(super) fn run(args: &CompareArgs) -> Result {
     let comparison = report::compare_records(&a, &b);
     output::print(match args.json {
         true => report::json::write_comparison(&comparison),
-        false => report::terminal::comparison(&comparison),
+        false => report::terminal::comparison(&comparison, output::columns()),
     })
 }

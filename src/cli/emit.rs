@@ -4,12 +4,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use naga::valid::{Capabilities, ValidationFlags, Validator};
-use wavelane::shader::{Assembled, catalog};
+use wavelane::shader::{Assembled, Checks, catalog, reflect};
+use wavelane::wgpu::Features;
 
 use super::output::Destination;
 use super::translate::{Language, translate};
-use super::{DeviceArgs, Failure, Result};
+use super::{Failure, Result};
 
 /// Prints a shader variant as it is assembled, or translated as wgpu translates it
 ///
@@ -41,7 +41,7 @@ enum Target {
     Hlsl,
 }
 
-pub(super) fn run(device: &DeviceArgs, args: &EmitArgs) -> Result {
+pub(super) fn run(args: &EmitArgs, checks: Checks) -> Result {
     let variant = catalog::find(&args.variant).map_err(|error| Failure::usage(error.to_string()))?;
     let to_terminal = args.output == Path::new("-") && std::io::stdout().is_terminal();
     if args.target == Target::Spirv && to_terminal {
@@ -57,18 +57,15 @@ pub(super) fn run(device: &DeviceArgs, args: &EmitArgs) -> Result {
         Target::Hlsl => Language::Hlsl,
     };
     let (module, info) = assembled.validate()?;
-    output.write(&translate(&module, &info, language, device.checks())?)
+    output.write(&translate(&module, &info, language, checks)?)
 }
 
 /// The text with the directive that browsers ask for, which naga does not take.
 fn web(assembled: &Assembled) -> Result<String> {
-    let (module, _) = assembled.validate()?;
-    let is_valid_without = |capabilities| {
-        Validator::new(ValidationFlags::all(), Capabilities::all() - capabilities).validate(&module).is_ok()
-    };
-    if !is_valid_without(Capabilities::SHADER_INT64 | Capabilities::FLOAT64) {
+    let needs = reflect::features(assembled.text());
+    if needs.intersects(Features::SHADER_INT64 | Features::SHADER_F64) {
         return Err(Failure::working("browsers have no 64-bit numbers, which this variant needs"));
     }
-    let directive = if is_valid_without(Capabilities::SUBGROUP) { "" } else { "enable subgroups;\n" };
+    let directive = if needs.contains(Features::SUBGROUP) { "enable subgroups;\n" } else { "" };
     Ok(format!("{directive}{}", assembled.text()))
 }

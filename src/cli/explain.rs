@@ -34,8 +34,8 @@ pub(super) fn run(device: &DeviceArgs, args: &ExplainArgs) -> Result {
         Some(id) => std::slice::from_ref(explain::find(id).map_err(|error| Failure::usage(error.to_string()))?),
         None => explain::questions(),
     };
-    let record = match &args.from {
-        Some(path) => input::record(path)?,
+    let (record, failed) = match &args.from {
+        Some(path) => (input::record(path)?, None),
         None => {
             let needed: Vec<_> = questions.iter().flat_map(|question| question.experiments).copied().collect();
             measure::record(device, Options::default(), &needed)?
@@ -53,7 +53,9 @@ pub(super) fn run(device: &DeviceArgs, args: &ExplainArgs) -> Result {
     if args.id.is_none() {
         text += "\nwavelane explain ID shows the arithmetic and the measurements.\n";
     }
-    output::print(text)
+    output::print(text)?;
+    // What did not fail is answered all the same.
+    failed.map_or(Ok(()), Err)
 }
 
 fn adapter(record: &Record) -> String {

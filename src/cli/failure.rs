@@ -23,6 +23,11 @@ impl Failure {
         Self { code: 2, message: message.into() }
     }
 
+    /// The same, said of an experiment.
+    pub(super) fn of(self, id: &str) -> Self {
+        Self { message: format!("{id} failed: {}", self.message), ..self }
+    }
+
     pub(super) fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code)
     }

@@ -415,9 +415,9 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_device_fits_a_hundred_columns() {
+    fn a_wide_device_fits_the_columns() {
         let text = block(&adapter(Some(device(128, 128)), None), false);
-        assert!(text.lines().all(|line| line.chars().count() <= output::MAX_COLUMNS.into()), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= output::columns().into()), "{text}");
     }
 
     #[test]

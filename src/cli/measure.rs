@@ -16,7 +16,8 @@ use super::{DeviceArgs, Failure, Result};
 /// Runs experiments and shows claim, prediction, measurement and verdict
 ///
 /// Experiments that are named are shown in full, otherwise each in one line. Results are verified before they are
-/// timed. A FILE of `-` is standard output, which then gets no tables.
+/// timed. An experiment that fails is recorded as failed, and the others run; the exit code is then that of the first such
+/// error. A FILE of `-` is standard output, which then gets no tables.
 #[derive(Debug, Default, Args)]
 pub(super) struct MeasureArgs {
     /// Runs these experiments: ids of `wavelane list` [default: all]
@@ -50,29 +51,39 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
         [(&args.json, report::json::write), (&args.csv, report::csv::write), (&args.html, report::html::write)];
     let views = Destination::open_all(views)?;
     let effort = if args.full { Effort::Full } else { Effort::Quick };
-    let record = record(device, Options { effort, waiting: args.waiting }, &args.ids)?;
+    let (record, failed) = record(device, Options { effort, waiting: args.waiting }, &args.ids)?;
 
     let tables = !views.iter().any(|(to, _)| matches!(to, Destination::Stdout));
     for (to, render) in views {
         to.write(render(&record).as_bytes())?;
     }
-    if !tables {
-        return Ok(());
+    if tables {
+        output::print(text(args, &record))?;
     }
+    // What did not fail is told all the same.
+    failed.map_or(Ok(()), Err)
+}
+
+/// The record for the person at the terminal.
+fn text(args: &MeasureArgs, record: &Record) -> String {
     // Whoever names experiments wants all of them; otherwise one line each is enough.
     let mut text = String::new();
     if !args.ids.is_empty() {
         for experiment in &record.experiments {
-            text += &report::terminal::experiment(experiment);
+            text += &report::terminal::experiment(experiment, output::columns());
             text.push('\n');
         }
     }
-    output::print(text + &report::terminal::summary(&record))
+    text + &report::terminal::summary(record, output::columns())
 }
 
 /// Runs these experiments, or all of them where none is named, on the device that the options choose, and tells the person
-/// at the terminal on which and how far it is.
-pub(super) fn record(device: &DeviceArgs, options: Options, ids: &[impl AsRef<str>]) -> Result<Record> {
+/// at the terminal on which and how far it is. Beside the record, the first failure of an experiment.
+pub(super) fn record(
+    device: &DeviceArgs,
+    options: Options,
+    ids: &[impl AsRef<str>],
+) -> Result<(Record, Option<Failure>)> {
     let gpu = device.open()?;
     let _ = writeln!(
         std::io::stderr(),
@@ -83,9 +94,15 @@ pub(super) fn record(device: &DeviceArgs, options: Options, ids: &[impl AsRef<st
         gpu.path().name()
     );
     let bar = progress_bar();
-    let record = lab::run(&gpu, options, ids, |progress| show(&bar, progress));
+    let mut failed = None;
+    let record = lab::run(&gpu, options, ids, |progress| {
+        if let Progress::Failed { experiment, error } = progress {
+            failed.get_or_insert_with(|| Failure::from(error.clone()).of(experiment.id));
+        }
+        show(&bar, progress);
+    });
     bar.finish_and_clear();
-    Ok(record?)
+    Ok((record?, failed))
 }
 
 /// A bar on standard error; invisible where that is no terminal.
@@ -106,6 +123,7 @@ fn show(bar: &ProgressBar, progress: Progress<'_>) {
             bar.set_position(done as u64);
             bar.set_message(experiment.title);
         }
+        Progress::Failed { .. } => {}
         Progress::Finished(_) => bar.inc(1),
     }
 }

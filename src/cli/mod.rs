@@ -31,6 +31,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  an error while working: device lost, time-out, wrong result, unusable file
+     (what other experiments gave is written all the same)
   2  the command line is wrong
   3  no adapter, or none that matches, or it gave no device
   4  the device lacks a feature, or one of its limits is too small
@@ -118,6 +119,23 @@ impl DeviceArgs {
         options
     }
 
+    /// Refuses these options for a command that opens no device, but for those that it has a use for.
+    fn refuse(&self, command: &str, but: &[&str]) -> Result {
+        let given = [
+            ("--adapter", self.adapter.is_some()),
+            ("--backend", self.backend.is_some()),
+            ("--emulate", self.emulate.is_some()),
+            ("--checked", self.checked),
+            ("--timeout", self.timeout.is_some()),
+        ];
+        match given.iter().find(|(option, given)| *given && !but.contains(option)) {
+            Some((option, _)) => {
+                Err(Failure::usage(format!("{option} changes nothing for `wavelane {command}`, which opens no device")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Opens the adapter that a run takes.
     fn open(&self) -> Result<Gpu> {
         let adapters = Adapters::find(self.backends());
@@ -141,11 +159,14 @@ fn emulated_lanes(text: &str) -> Result<u32, String> {
     }
 }
 
+/// More than anybody waits, and less than the clock of any system holds.
+const MAX_SECONDS: f64 = 1e6;
+
 fn seconds(text: &str) -> Result<Duration, String> {
-    let wanted = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
-    wanted
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "a number of seconds above 0 is needed".into())
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= MAX_SECONDS => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(format!("a number of seconds above 0, and at most {MAX_SECONDS}, is needed")),
+    }
 }
 
 /// Runs the tool and answers with its exit code.
@@ -173,11 +194,13 @@ fn run(cli: &Cli) -> Result {
         None => measure::run(&cli.device, &MeasureArgs::default()),
         Some(Command::Info(args)) => info::run(&cli.device, args),
         Some(Command::Measure(args)) => measure::run(&cli.device, args),
-        Some(Command::Compare(args)) => compare::run(args),
-        Some(Command::Report(args)) => report::run(args),
+        Some(Command::Compare(args)) => cli.device.refuse("compare", &[]).and_then(|()| compare::run(args)),
+        Some(Command::Report(args)) => cli.device.refuse("report", &[]).and_then(|()| report::run(args)),
         Some(Command::Explain(args)) => explain::run(&cli.device, args),
-        Some(Command::List(args)) => list::run(args),
-        Some(Command::Emit(args)) => emit::run(&cli.device, args),
+        Some(Command::List(args)) => cli.device.refuse("list", &[]).and_then(|()| list::run(args)),
+        Some(Command::Emit(args)) => {
+            cli.device.refuse("emit", &["--checked"]).and_then(|()| emit::run(args, cli.device.checks()))
+        }
     }
 }
 

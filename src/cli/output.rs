@@ -9,8 +9,10 @@ use serde::Serialize;
 
 use super::{Failure, Result};
 
-/// Columns that text for people fills at most.
-pub(super) const MAX_COLUMNS: u16 = 100;
+/// Columns of text for people where no terminal says how many it has.
+const COLUMNS: u16 = 100;
+/// The fewest in which tables can be read, and the most in which sentences can.
+const COLUMNS_RANGE: std::ops::RangeInclusive<u16> = 60..=120;
 
 /// Writes a result to standard output. A reader that went away (`wavelane info | head -1`) has what it wanted.
 pub(super) fn print(result: impl AsRef<[u8]>) -> Result {
@@ -31,9 +33,13 @@ pub(super) fn json(value: &impl Serialize) -> Result<String> {
     }
 }
 
-/// The columns that text for people may fill: the terminal's, at most [`MAX_COLUMNS`].
+/// The columns that text for people may fill: those of the terminal on standard output.
 pub(super) fn columns() -> u16 {
-    Table::new().width().unwrap_or(MAX_COLUMNS).min(MAX_COLUMNS)
+    within(Table::new().width())
+}
+
+fn within(terminal: Option<u16>) -> u16 {
+    terminal.unwrap_or(COLUMNS).clamp(*COLUMNS_RANGE.start(), *COLUMNS_RANGE.end())
 }
 
 /// A table without lines that fits the terminal.
@@ -128,5 +134,16 @@ impl Drop for OutputFile {
         if self.unused {
             let _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminals_width_is_taken_within_reason() {
+        let widths = [None, Some(0), Some(59), Some(80), Some(120), Some(250)].map(within);
+        assert_eq!(widths, [100, 60, 60, 80, 120, 120]);
     }
 }

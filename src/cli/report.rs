@@ -36,7 +36,9 @@ pub(super) fn run(args: &ReportArgs) -> Result {
     let views: [(_, Render); 2] = [(&args.html, html), (&args.csv, csv)];
     let views = Destination::open_all(views)?;
     if views.is_empty() {
-        return output::print(records.iter().map(report::terminal::summary).collect::<Vec<_>>().join("\n"));
+        let tables: Vec<_> =
+            records.iter().map(|record| report::terminal::summary(record, output::columns())).collect();
+        return output::print(tables.join("\n"));
     }
     for (to, render) in views {
         to.write(render(&records).as_bytes())?;

@@ -100,8 +100,13 @@ impl GpuOptions {
         let (lost, uncaptured) = (faults.clone(), faults.clone());
         device.set_device_lost_callback(move |reason, message| {
             // Whoever uses a device after it was destroyed is told so; when it is dropped, nobody is left to tell.
-            let how = if reason == wgpu::DeviceLostReason::Destroyed { "destroyed" } else { "lost" };
-            lost.keep(Error::new(ErrorKind::DeviceLost, format!("the device was {how}: {message}")));
+            lost.keep(Error::new(
+                ErrorKind::DeviceLost,
+                match reason {
+                    wgpu::DeviceLostReason::Destroyed => "the device was destroyed".into(),
+                    _ => format!("the device was lost: {message}"),
+                },
+            ));
         });
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             let kind = match error {
@@ -199,8 +204,20 @@ impl Adapters {
     fn none(&self) -> Error {
         let built = wgpu::Instance::enabled_backend_features();
         let looked = names(self.backends & built);
+        let foreign = match std::env::consts::OS {
+            "windows" => wgpu::Backends::METAL,
+            "macos" | "ios" | "tvos" | "visionos" => wgpu::Backends::DX12,
+            _ => wgpu::Backends::METAL | wgpu::Backends::DX12,
+        };
         let message = if built.is_empty() {
             "this program was built without a GPU backend: enable wgpu's feature vulkan, metal or dx12".into()
+        } else if foreign.contains(self.backends) {
+            format!(
+                "no GPU adapter: there is no {} on {}; here this program has {}",
+                names(self.backends),
+                std::env::consts::OS,
+                names(built - wgpu::Backends::NOOP)
+            )
         } else if looked.is_empty() {
             format!("no GPU adapter: {} was asked for, this program has {}", names(self.backends), names(built))
         } else {

@@ -11,7 +11,7 @@ mod readback;
 mod requirements;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 pub use adapter::{Adapters, GpuOptions};
@@ -89,17 +89,31 @@ struct PipelineKey {
     bindings: Option<Vec<Binding>>,
 }
 
-/// Errors that wgpu reports by callback.
+/// The error that wgpu reported by callback, until a call tells it.
 #[derive(Default)]
 struct Faults(Mutex<Option<Error>>);
 
 impl Faults {
+    /// Keeps the first error, unless the device was lost: then whatever else goes wrong does so because of that.
     fn keep(&self, error: Error) {
-        self.0.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(error);
+        let mut kept = self.kept();
+        if kept.is_none() || error.kind() == ErrorKind::DeviceLost {
+            *kept = Some(error);
+        }
     }
 
+    /// The error, for one call to tell; of a lost device, for every call.
     fn take(&self) -> Option<Error> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner()).take()
+        self.lost().or_else(|| self.kept().take())
+    }
+
+    /// The loss of the device.
+    fn lost(&self) -> Option<Error> {
+        self.kept().clone().filter(|error| error.kind() == ErrorKind::DeviceLost)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Error>> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
@@ -321,10 +335,10 @@ impl Gpu {
     /// [`Library::with_kernel`]: crate::shader::Library::with_kernel
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] where the kernel has no such entry point; [`ErrorKind::Internal`] where wgpu
-    /// refuses what naga accepted.
+    /// [`ErrorKind::InvalidArgument`] where the kernel has no such entry point, [`ErrorKind::MissingFeature`] where it needs
+    /// what the device was made without; [`ErrorKind::Internal`] where wgpu refuses what naga accepted.
     pub fn compute_pipeline(&self, kernel: &Assembled, entry: &str) -> Result<wgpu::ComputePipeline> {
-        let (module, _) = kernel.validate()?;
+        let (module, _) = kernel.validate_for(self.features())?;
         if !module.entry_points.iter().any(|point| point.name == entry) {
             let names: Vec<_> = module.entry_points.iter().map(|point| point.name.as_str()).collect();
             let names = if names.is_empty() { "none".into() } else { names.join(", ") };
@@ -374,6 +388,7 @@ impl Gpu {
             trusted: checks == Checks::Trusted,
             bindings: bindings.map(<[Binding]>::to_vec),
         };
+        self.alive()?;
         let mut pipelines = self.shared.pipelines.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(pipeline) = pipelines.get(&key) {
             return Ok(pipeline.clone());
@@ -440,6 +455,7 @@ impl Gpu {
 
     /// Makes a buffer, or says that the device has no room for it.
     pub(crate) fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
+        self.alive()?;
         let allowed = self.shared.limits.max_buffer_size;
         if bytes > allowed {
             return Err(Error::limit(&format!("a buffer ({label}, bytes)"), bytes, allowed, "max_buffer_size"));
@@ -483,6 +499,11 @@ impl Gpu {
             self.shared.queue.write_buffer(&buffer, words.len() as u64, &last);
         }
         Ok(buffer)
+    }
+
+    /// Refuses to make anything of a device that is known to be lost: wgpu would, and say nothing.
+    fn alive(&self) -> Result<()> {
+        self.shared.faults.lost().map_or(Ok(()), Err)
     }
 
     /// The error that a callback left behind, if any.

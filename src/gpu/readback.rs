@@ -35,8 +35,9 @@ impl Gpu {
     /// make a buffer of 4 bytes, since a binding may not be empty.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitTooSmall`] over `max_buffer_size`, [`ErrorKind::OutOfMemory`], and
-    /// [`ErrorKind::InvalidArgument`] for usages that do not go together.
+    /// [`ErrorKind::LimitTooSmall`] over `max_buffer_size`, [`ErrorKind::OutOfMemory`],
+    /// [`ErrorKind::InvalidArgument`] for usages that do not go together, and [`ErrorKind::DeviceLost`] once a call that
+    /// waits has met it.
     pub fn upload<T: Element>(&self, items: &[T], usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         self.buffer_with("items", bytemuck::cast_slice(items), usage)
     }
@@ -70,6 +71,10 @@ impl Gpu {
 
     /// Copies `bytes` from `offset` of `buffer` (usage `COPY_SRC`) to the host. Blocks.
     pub(crate) fn read(&self, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>> {
+        if self.is_cpu() {
+            // lavapipe holds a submission up until the one before it has ended, for longer than the time-out.
+            self.wait()?;
+        }
         let staging = self.start_read(buffer, offset, bytes)?;
         let (sender, receiver) = std::sync::mpsc::channel();
         staging.map_async(wgpu::MapMode::Read, .., move |mapped| {
@@ -89,6 +94,10 @@ impl Gpu {
         let (sender, receiver) = oneshot();
         staging.map_async(wgpu::MapMode::Read, .., move |mapped| sender.send(mapped));
         let mapped = receiver.await;
+        if mapped.is_err() {
+            // A device that was destroyed says so when it is polled.
+            let _ = self.shared.device.poll(wgpu::PollType::Poll);
+        }
         self.fault()?;
         mapped.map_err(lost)?;
         finish_read(&staging, bytes)

@@ -1,7 +1,8 @@
 //! The lab: each experiment asks whether a claim of the SIMT model holds on this adapter.
 //!
 //! An experiment states a claim, computes what the [model] predicts for the width measured on this adapter, measures,
-//! and judges: the claim holds, differs, is ambiguous, or cannot be measured here. Every prediction has a band that
+//! and judges: the claim holds, differs, is ambiguous, or cannot be measured here. An experiment that breaks off (a wrong
+//! result, a kernel that the driver refuses) is recorded as failed, and the others run all the same. Every prediction has a band that
 //! was fixed before measuring, and every timed experiment a negative control: a case built so that the same judgement
 //! must come out as *differs*.
 //!
@@ -80,10 +81,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use self::model::Model;
 use self::outcome::Outcome;
 use self::residency::Residency;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::{Gpu, SubgroupPath};
 use crate::measure::{Effort, Sampler};
-use crate::report::{AdapterRecord, ExperimentRecord, Record, SCHEMA, Verdict};
+use crate::report::{AdapterRecord, ExperimentRecord, Record, Row, SCHEMA, Verdict};
 
 /// One experiment of the lab.
 #[derive(Clone, Copy, Debug)]
@@ -163,7 +164,7 @@ pub fn experiments() -> &'static [Experiment] {
 /// The experiment with this id.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for an unknown id; the message names the ids
+/// [`ErrorKind::InvalidArgument`] for an unknown id; the message names the ids
 /// near it.
 pub fn find(id: &str) -> Result<&'static Experiment> {
     EXPERIMENTS.iter().find(|experiment| experiment.id == id).ok_or_else(|| {
@@ -319,7 +320,7 @@ impl Experiment {
     /// Runs the experiment. Blocks.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongResult`](crate::ErrorKind::WrongResult) where a kernel computes something else than the
+    /// [`ErrorKind::WrongResult`] where a kernel computes something else than the
     /// host, and whatever keeps the device from working. What this adapter cannot do is no error: the verdict is
     /// [`Verdict::NotMeasurable`].
     pub fn run(&self, bench: &Bench<'_>) -> Result<ExperimentRecord> {
@@ -351,6 +352,28 @@ impl Experiment {
     }
 }
 
+impl Experiment {
+    /// The record of an experiment that has no result, for this reason.
+    fn without_result(&self, verdict: Verdict, reason: String, started: Instant) -> ExperimentRecord {
+        ExperimentRecord {
+            id: self.id.into(),
+            group: self.group.into(),
+            title: self.title.into(),
+            claim: self.claim.into(),
+            prediction: String::new(),
+            rows: vec![Row::no_result(verdict, &reason)],
+            finding: reason,
+            verdict,
+            method: String::new(),
+            plots: Vec::new(),
+            control: None,
+            reference_drift: None,
+            reference_ns: None,
+            wall_s: started.elapsed().as_secs_f64(),
+        }
+    }
+}
+
 /// Where a run stands.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
@@ -363,7 +386,14 @@ pub enum Progress<'a> {
         /// How many will have run in the end.
         total: usize,
     },
-    /// An experiment has ended.
+    /// An experiment has failed with this error. Its record follows.
+    Failed {
+        /// Which.
+        experiment: &'static Experiment,
+        /// Why.
+        error: &'a Error,
+    },
+    /// An experiment has ended, failed, or was left out after the device was gone.
     Finished(&'a ExperimentRecord),
 }
 
@@ -385,8 +415,11 @@ impl From<Effort> for Options {
 
 /// Runs the experiments with these ids, or all of them where none is given, in the lab's order. Blocks.
 ///
+/// An experiment that fails is recorded as [`Verdict::Failed`], told by [`Progress::Failed`], and the next one runs. Where
+/// the device is lost or does not come back, the rest is recorded as [`Verdict::NotMeasurable`] instead.
+///
 /// # Errors
-/// As [`find`] and [`Experiment::run`]; nothing runs where an id is unknown.
+/// As [`find`], before anything runs; and what keeps the device from running the load that all times rest on.
 pub fn run(
     gpu: &Gpu,
     options: impl Into<Options>,
@@ -400,13 +433,7 @@ pub fn run(
     let Options { effort, waiting } = options.into();
     let sampler = Sampler::new(gpu, effort)?;
     let bench = Bench { waiting, ..Bench::new(gpu, &sampler, effort) };
-    let mut records = Vec::new();
-    for (done, experiment) in chosen.iter().enumerate() {
-        progress(Progress::Started { experiment, done, total: chosen.len() });
-        let record = experiment.run(&bench)?;
-        progress(Progress::Finished(&record));
-        records.push(record);
-    }
+    let experiments = run_each(&chosen, |experiment| experiment.run(&bench), &mut progress);
     Ok(Record {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").into(),
@@ -414,8 +441,40 @@ pub fn run(
         adapter: adapter_record(gpu),
         effort: effort.name().into(),
         wall_s: started.elapsed().as_secs_f64(),
-        experiments: records,
+        experiments,
     })
+}
+
+/// Runs these one after another, whether or not one of them fails, as long as there is a device.
+fn run_each(
+    chosen: &[&'static Experiment],
+    run: impl Fn(&Experiment) -> Result<ExperimentRecord>,
+    progress: &mut impl FnMut(Progress<'_>),
+) -> Vec<ExperimentRecord> {
+    let mut gone: Option<Error> = None;
+    let mut records = Vec::new();
+    for (done, experiment) in chosen.iter().enumerate() {
+        let started = Instant::now();
+        let record = match &gone {
+            Some(error) => {
+                let reason =
+                    format!("Not measurable here: the device did not come back from an experiment before ({error}).");
+                experiment.without_result(Verdict::NotMeasurable, reason, started)
+            }
+            None => {
+                progress(Progress::Started { experiment, done, total: chosen.len() });
+                run(experiment).unwrap_or_else(|error| {
+                    progress(Progress::Failed { experiment, error: &error });
+                    let record = experiment.without_result(Verdict::Failed, error.to_string(), started);
+                    gone = matches!(error.kind(), ErrorKind::DeviceLost | ErrorKind::Timeout).then_some(error);
+                    record
+                })
+            }
+        };
+        progress(Progress::Finished(&record));
+        records.push(record);
+    }
+    records
 }
 
 /// What a record says of the adapter.
@@ -452,8 +511,7 @@ mod tests {
     use super::model::exactly;
     use super::outcome::control;
     use super::*;
-    use crate::error::ErrorKind;
-    use crate::report::{Row, Unit};
+    use crate::report::Unit;
 
     #[test]
     fn every_experiment_has_an_id_of_its_own_and_a_claim() {
@@ -513,6 +571,58 @@ mod tests {
             assert_eq!(outcome.verdict, then, "{verdict:?} {drift:?} {is_cpu}");
             assert!(outcome.finding.contains(says), "{}", outcome.finding);
             assert_eq!(outcome.finding.is_empty(), says.is_empty(), "{}", outcome.finding);
+        }
+    }
+
+    /// What is recorded, and told, where the second of three experiments fails.
+    fn failing(kind: ErrorKind) -> (Vec<ExperimentRecord>, Vec<String>) {
+        let chosen: Vec<_> = EXPERIMENTS.iter().take(3).collect();
+        let run = |experiment: &Experiment| match experiment.id == chosen[1].id {
+            true => Err(Error::new(kind, "it went wrong")),
+            false => Ok(experiment.without_result(Verdict::Holds, "as predicted".into(), Instant::now())),
+        };
+        let mut told = Vec::new();
+        let records = run_each(&chosen, run, &mut |progress| {
+            told.push(match progress {
+                Progress::Started { experiment, done, total } => format!("{} {done}/{total}", experiment.id),
+                Progress::Failed { experiment, error } => format!("{} {error}", experiment.id),
+                Progress::Finished(record) => format!("{} {}", record.id, record.verdict.word()),
+            });
+        });
+        (records, told)
+    }
+
+    #[test]
+    fn an_experiment_that_fails_is_recorded_and_the_others_run() {
+        for kind in [ErrorKind::WrongResult, ErrorKind::Internal, ErrorKind::OutOfMemory] {
+            let (records, told) = failing(kind);
+            let [a, b, c] = [0, 1, 2].map(|i| EXPERIMENTS[i].id);
+            let verdicts: Vec<_> = records.iter().map(|record| (&*record.id, record.verdict)).collect();
+            assert_eq!(verdicts, [(a, Verdict::Holds), (b, Verdict::Failed), (c, Verdict::Holds)]);
+            assert_eq!(records[1].finding, "it went wrong");
+            let row = &records[1].rows[0];
+            assert_eq!((row.verdict, row.note.as_deref()), (Some(Verdict::Failed), Some("it went wrong")));
+            assert_eq!(
+                told.join(", "),
+                format!("{a} 0/3, {a} holds, {b} 1/3, {b} it went wrong, {b} failed, {c} 2/3, {c} holds")
+            );
+        }
+    }
+
+    #[test]
+    fn without_the_device_the_rest_is_not_measurable() {
+        for kind in [ErrorKind::DeviceLost, ErrorKind::Timeout] {
+            let (records, told) = failing(kind);
+            let verdicts: Vec<_> = records.iter().map(|record| record.verdict).collect();
+            assert_eq!(verdicts, [Verdict::Holds, Verdict::Failed, Verdict::NotMeasurable]);
+            assert!(
+                records[2].finding.contains("did not come back from an experiment before (it went wrong)"),
+                "{}",
+                records[2].finding
+            );
+            assert_eq!(records[2].rows[0].note.as_deref(), Some(&*records[2].finding));
+            assert_eq!(told.last(), Some(&format!("{} not measurable", EXPERIMENTS[2].id)));
+            assert_eq!(told.len(), 6, "{told:?}");
         }
     }
 

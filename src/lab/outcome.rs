@@ -140,6 +140,12 @@ impl Row {
         Self::unjudged(cell.into(), quantity, unit, vec![], "none").missing(reason)
     }
 
+    /// All that is left of an experiment without results, so that views of rows show it too.
+    pub(super) fn no_result(verdict: Verdict, reason: &str) -> Self {
+        let row = Self::not_measurable("experiment", "result", Unit::Count, reason);
+        Self { verdict: Some(verdict), ..row }
+    }
+
     /// The same without a verdict, for this reason.
     pub(super) fn missing(self, reason: &str) -> Self {
         Self { verdict: Some(Verdict::NotMeasurable), note: Some(reason.into()), ..self }

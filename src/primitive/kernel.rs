@@ -35,8 +35,15 @@ impl Tuning {
         Self { fill_groups, tiles_per_group, ..self }
     }
 
+    /// What a plan has unless told otherwise: these sizes on a GPU, and few workgroups on a CPU driver.
+    pub(crate) fn default_for(gpu: &Gpu, on_gpu: Self) -> Self {
+        // SwiftShader's compiler takes minutes for what it does in no time with half as many rows.
+        let rows = if gpu.info().name.starts_with("SwiftShader") { 1 } else { 4 };
+        if gpu.is_cpu() { Self::new(128, rows, 64) } else { on_gpu }.fitting(gpu)
+    }
+
     /// This tuning with a workgroup that the device can have.
-    pub(crate) fn fitting(self, gpu: &Gpu) -> Self {
+    fn fitting(self, gpu: &Gpu) -> Self {
         let limits = gpu.limits();
         let allowed = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
         // A device is refused from the start where it has fewer than MAX_LANES.
@@ -279,7 +286,7 @@ pub(crate) fn check_element<T: Element>(gpu: &Gpu) -> Result<()> {
     if !missing.is_empty() {
         return Err(Error::new(
             ErrorKind::MissingFeature,
-            format!("{} needs the device feature {missing:?}", T::TYPE.wgsl()),
+            format!("{} needs the device feature {}", T::TYPE.wgsl(), reflect::feature_names(missing)),
         ));
     }
     if T::TYPE.bytes() > MAX_ELEMENT_BYTES {
@@ -300,9 +307,9 @@ pub(crate) fn check_element<T: Element>(gpu: &Gpu) -> Result<()> {
 }
 
 impl KernelText {
-    /// Checks the text, and its workgroup memory against the device's limit.
+    /// Checks the text against the device's features, and its workgroup memory against the limit.
     pub(crate) fn check(&self, gpu: &Gpu) -> Result<()> {
-        let (module, info) = self.text.validate()?;
+        let (module, info) = self.text.validate_for(gpu.features())?;
         reflect::check_workgroup_bytes(&reflect::entries(&module, &info)?, gpu.limits(), self.name)
     }
 

@@ -58,7 +58,7 @@ impl<T: Element> Reduce<T> {
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::ErrorKind::InvalidArgument) where the operator is not defined for `T`,
-    /// [`MissingFeature`](crate::ErrorKind::MissingFeature) where the device lacks what `T` needs.
+    /// [`MissingFeature`](crate::ErrorKind::MissingFeature) where the device lacks what `T` or the text needs.
     pub fn new(gpu: &Gpu, operator: impl Into<Operator<T>>) -> Result<Self> {
         Self::with_tuning(gpu, operator, Self::default_tuning(gpu))
     }
@@ -97,8 +97,7 @@ impl<T: Element> Reduce<T> {
 
     /// The sizes that [`new`](Self::new) takes.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 16, 4096).deepened(256, 4) };
-        tuning.fitting(gpu)
+        Tuning::default_for(gpu, Tuning::new(256, 16, 4096).deepened(256, 4))
     }
 
     /// Scratch memory of a call with this capacity, in bytes.

@@ -158,8 +158,7 @@ impl<T: Element> Scan<T> {
 
     /// The sizes that a plan has unless told otherwise.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) };
-        tuning.fitting(gpu)
+        Tuning::default_for(gpu, Tuning::new(256, 8, 8192).deepened(512, 4))
     }
 
     fn pipelines(gpu: &Gpu, operator: &OperatorKind, kind: Kind, tuning: Tuning, way: Way) -> Result<Pipelines> {
@@ -336,9 +335,10 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, operator: &OperatorKind, 
             fragment!("device/reduce_span.wgsl"),
             items,
             initial,
-            fragment!("device/scan.wgsl"),
         ],
     );
+    builder.operated(instance, fragment!("device/parts_before.wgsl"));
+    kernel::add_fragments(&mut builder, [fragment!("device/scan.wgsl")]);
     let checks = if operator.needs_checks() { Checks::Checked } else { target.checks };
     KernelText { name: "scan", text: builder.finish(), bindings: bindings(kind, target.count_binding()).into(), checks }
 }

@@ -92,7 +92,7 @@ impl<T: Element> Select<T> {
     ///
     /// # Errors
     /// [`InvalidShader`](crate::ErrorKind::InvalidShader) with the place in the predicate,
-    /// [`MissingFeature`](crate::ErrorKind::MissingFeature) where the device lacks what `T` needs.
+    /// [`MissingFeature`](crate::ErrorKind::MissingFeature) where the device lacks what `T` or the text needs.
     pub fn new(gpu: &Gpu, predicate: Predicate) -> Result<Self> {
         Self::with_tuning(gpu, predicate, Self::default_tuning(gpu))
     }
@@ -122,8 +122,7 @@ impl<T: Element> Select<T> {
 
     /// The sizes that [`new`](Self::new) takes.
     pub fn default_tuning(gpu: &Gpu) -> Tuning {
-        let tuning = if gpu.is_cpu() { Tuning::new(128, 4, 64) } else { Tuning::new(256, 8, 8192).deepened(512, 4) };
-        tuning.fitting(gpu)
+        Tuning::default_for(gpu, Tuning::new(256, 8, 8192).deepened(512, 4))
     }
 
     /// Scratch memory of a call with this capacity, in bytes.
@@ -256,17 +255,17 @@ pub(crate) fn text(target: &KernelTarget, held: &Held, predicate: &UserText) -> 
     let add = builder.named_operator(U32, OperatorKind::Builtin(Op::Add), Op::Add.name());
     builder.add(Piece::WgReduce(add));
     builder.add(Piece::WgScan(add));
-    let call = "fn dev_keep(x: In, i: u32) -> bool {\n  return predicate(x, i);\n}\n".to_string();
     kernel::add_fragments(
         &mut builder,
         [
             fragment!("device/input.wgsl"),
             fragment!("device/span.wgsl"),
             predicate.fragment("(predicate)"),
-            printed(call),
-            fragment!("device/select.wgsl"),
+            printed(user::predicate_call("In")),
         ],
     );
+    builder.operated(add, fragment!("device/parts_before.wgsl"));
+    kernel::add_fragments(&mut builder, [fragment!("device/select.wgsl")]);
     let checks = if predicate.needs_checks { Checks::Checked } else { target.checks };
     let count = target.count_binding();
     let mut bindings = vec![Binding::Uniform, count, Binding::Read, Binding::Read];

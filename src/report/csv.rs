@@ -107,6 +107,14 @@ mod tests {
     }
 
     #[test]
+    fn an_experiment_that_failed_has_its_line() {
+        let lines = parse(&write(&sample::record()));
+        let failed: Vec<_> = lines.iter().filter(|line| line[14] == "failed").collect();
+        assert_eq!(failed.len(), 1);
+        assert_eq!((&*failed[0][0], &*failed[0][7]), ("guard", "0"));
+    }
+
+    #[test]
     fn awkward_fields_are_quoted_and_others_are_not() {
         assert_eq!(quoted("k=8"), "k=8");
         assert_eq!(quoted("2^24 items, tree"), "\"2^24 items, tree\"");

@@ -6,7 +6,7 @@ use super::{Unit, Verdict};
 
 impl Verdict {
     /// Every verdict, in the order in which they are counted.
-    pub const ALL: [Self; 4] = [Self::Holds, Self::Differs, Self::Ambiguous, Self::NotMeasurable];
+    pub const ALL: [Self; 5] = [Self::Holds, Self::Differs, Self::Ambiguous, Self::NotMeasurable, Self::Failed];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -15,6 +15,7 @@ impl Verdict {
             Self::Differs => "differs",
             Self::Ambiguous => "ambiguous",
             Self::NotMeasurable => "not measurable",
+            Self::Failed => "failed",
         }
     }
 }

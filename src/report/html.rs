@@ -89,6 +89,7 @@ pub(super) fn verdict(verdict: Verdict) -> String {
         Verdict::Differs => '≠',
         Verdict::Ambiguous => '~',
         Verdict::NotMeasurable => '–',
+        Verdict::Failed => '✗',
     };
     let class = verdict.word().replace(' ', "-");
     format!("<span class=\"verdict {class}\"><span aria-hidden=\"true\">{sign}</span>{}</span>", verdict.word())
@@ -196,7 +197,8 @@ fn figures<'a>(record: &'a Record, anchors: &'a [String]) -> Vec<Figure<'a>> {
                 of: Some((e, anchor, &row.cell)),
             })
     };
-    let judged = record.experiments.iter().filter(|e| e.verdict != Verdict::NotMeasurable).count();
+    let is_judged = |verdict| !matches!(verdict, Verdict::NotMeasurable | Verdict::Failed);
+    let judged = record.experiments.iter().filter(|e| is_judged(e.verdict)).count();
     let hold = record.experiments.iter().filter(|e| e.verdict == Verdict::Holds).count();
     let drift = record.experiments.iter().filter_map(|e| e.reference_drift).map(|drift| (drift - 1.0).abs());
     let candidates = [
@@ -423,6 +425,12 @@ mod tests {
         assert!(first.contains("<dd>3 <small>of 5</small>"), "{first}");
         for verdict in Verdict::ALL {
             assert!(first.contains(verdict.word()));
+        }
+        for (verdict, count) in [("holds", 3), ("not measurable", 1), ("failed", 1)] {
+            assert!(
+                first.contains(&format!("<li>{count} <span class=\"verdict {}\">", verdict.replace(' ', "-"))),
+                "{first}"
+            );
         }
     }
 

@@ -1,7 +1,5 @@
 //! The record as JSON, whole: what [`read()`] reads, [`write()`] wrote.
 
-use serde::Deserialize;
-
 use super::{Record, RecordComparison, SCHEMA};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -27,15 +25,17 @@ fn pretty(value: &impl serde::Serialize) -> String {
 /// [`ErrorKind::InvalidRecord`] for text that is not JSON, JSON that is no record, another schema, or a field that is
 /// missing or of another type; the message says which, and in which line.
 pub fn read(text: &str) -> Result<Record> {
-    #[derive(Deserialize)]
-    struct Head {
-        schema: Option<serde_json::Value>,
-    }
     let invalid = |message: String| Error::new(ErrorKind::InvalidRecord, message);
-    let head: Head = serde_json::from_str(text).map_err(|error| invalid(format!("this is no JSON record: {error}")))?;
-    match head.schema {
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| invalid(format!("this is no JSON record: {error}")))?;
+    if !json.is_object() {
+        return Err(invalid(
+            "this is no wavelane record: an object was expected, as `measure --json` writes it".into(),
+        ));
+    }
+    match json.get("schema") {
         None => Err(invalid("this is no wavelane record: it has no field `schema`".into())),
-        Some(schema) if schema != SCHEMA => {
+        Some(schema) if *schema != SCHEMA => {
             Err(invalid(format!("the record has schema {schema}, this version reads schema {SCHEMA}")))
         }
         Some(_) => serde_json::from_str(text)
@@ -57,6 +57,7 @@ mod tests {
     #[test]
     fn a_record_comes_back() {
         let record = sample::record();
+        assert!(write(&record).contains("\"verdict\": \"failed\""));
         assert_eq!(read(&write(&record)), Ok(record));
     }
 
@@ -87,10 +88,14 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         assert!(message("").contains("no JSON record"));
-        assert!(message("[1, 2]").contains("no JSON record"));
+        for other in ["[]", "[1, 2]", "1", "null", "\"schema\""] {
+            assert!(message(other).contains("no wavelane record: an object was expected"), "{other}");
+        }
         let text = write(&sample::record());
         let missing = text.replacen("\"version\": \"0.1.0\",", "", 1);
         assert!(message(&missing).contains("missing field `version`"));
+        let list = text.replacen("\"adapter\": {", "\"adapter\": 7, \"was\": {", 1);
+        assert!(message(&list).contains("expected an adapter's record"), "{}", message(&list));
         let cut = &text[..text.len() / 2];
         assert!(message(cut).contains("line"), "{}", message(cut));
         let verdict = text.replacen("\"verdict\": \"holds\"", "\"verdict\": \"maybe\"", 1);

@@ -1,6 +1,6 @@
 //! One result record, of which the terminal table, JSON, CSV and the HTML page are views.
 //!
-//! The schema is additive: a field may be added, none changes its meaning. A reader refuses another
+//! The schema is additive: a field or a verdict may be added, none changes its meaning. A reader refuses another
 //! [`SCHEMA`].
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ pub const SCHEMA: u32 = 1;
 
 /// Everything that one run measured on one adapter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a record")]
 pub struct Record {
     /// [`SCHEMA`].
     pub schema: u32,
@@ -43,6 +44,7 @@ impl Record {
 
 /// The adapter of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an adapter's record")]
 pub struct AdapterRecord {
     /// Name, as the driver gives it.
     pub name: String,
@@ -66,6 +68,7 @@ pub struct AdapterRecord {
 
 /// One experiment: the claim, what the model predicts, what was measured, and the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an experiment's record")]
 pub struct ExperimentRecord {
     /// Short name, also the argument that repeats it: `wavelane measure ID`.
     pub id: String,
@@ -111,10 +114,13 @@ pub enum Verdict {
     Ambiguous,
     /// Cannot be measured on this adapter; the finding says why.
     NotMeasurable,
+    /// The experiment broke off: a kernel gave a wrong result, or the driver refused it. The finding is the error.
+    Failed,
 }
 
 /// A negative control of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a control")]
 pub struct Control {
     /// What was run instead.
     pub what: String,
@@ -129,6 +135,7 @@ pub struct Control {
 
 /// One measured quantity of one cell of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a row")]
 pub struct Row {
     /// The case, unique within the experiment together with `quantity`: `k=8`, `2^24 items, tree`.
     pub cell: String,
@@ -161,6 +168,7 @@ pub struct Row {
 
 /// A predicted value with its band, both fixed before measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a prediction")]
 pub struct Prediction {
     /// The value.
     #[serde(deserialize_with = "null_is_nan::number")]
@@ -203,6 +211,7 @@ pub enum Unit {
 
 /// A plot of measured points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a plot")]
 pub struct Plot {
     /// Heading.
     pub title: String,
@@ -228,6 +237,7 @@ pub enum PlotKind {
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an axis")]
 pub struct Axis {
     /// Label, with the unit.
     pub label: String,
@@ -239,6 +249,7 @@ pub struct Axis {
 
 /// One line, or one bar a category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a series")]
 pub struct Series {
     /// Name in the legend.
     pub name: String,

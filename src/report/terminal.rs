@@ -1,15 +1,12 @@
-//! The record as text: plain, without colour, 100 columns wide.
+//! The record as text: plain, without colour, as wide as the caller says (60 columns or more).
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
 
 use super::format::{date, number};
 use super::{Change, ExperimentRecord, Record, RecordComparison, RunId, Verdict};
 
-/// Columns of a terminal that every view fits into.
-pub const WIDTH: u16 = 100;
-
 /// What a run found: the adapter, the verdicts counted, and one line an experiment.
-pub fn summary(record: &Record) -> String {
+pub fn summary(record: &Record, columns: u16) -> String {
     let adapter = &record.adapter;
     let mut text = format!("{} ({}, {})\n", adapter.name, adapter.backend, adapter.kind);
     let clock = match adapter.timestamp_period_ns {
@@ -25,15 +22,18 @@ pub fn summary(record: &Record) -> String {
         number(record.wall_s),
         date(record.created_s)
     );
-    text += &facts(&[
-        ("driver", &adapter.driver),
-        ("lanes", &format!("{} counted, {reported} reported", adapter.counted_lanes)),
-        ("path", &format!("{}: {}", adapter.path, adapter.path_reason)),
-        ("clock", &clock),
-        ("run", &run),
-        ("verdicts", &verdict_counts(record)),
-    ]);
-    let mut table = table(["experiment", "verdict", "measured"]);
+    text += &facts(
+        columns,
+        &[
+            ("driver", &adapter.driver),
+            ("lanes", &format!("{} counted, {reported} reported", adapter.counted_lanes)),
+            ("path", &format!("{}: {}", adapter.path, adapter.path_reason)),
+            ("clock", &clock),
+            ("run", &run),
+            ("verdicts", &verdict_counts(record)),
+        ],
+    );
+    let mut table = table(columns, ["experiment", "verdict", "measured"]);
     for experiment in &record.experiments {
         table.add_row([&experiment.id, experiment.verdict.word(), &experiment.finding]);
     }
@@ -41,7 +41,7 @@ pub fn summary(record: &Record) -> String {
 }
 
 /// One experiment in full: the claim, what was predicted and measured, how, and every row.
-pub fn experiment(experiment: &ExperimentRecord) -> String {
+pub fn experiment(experiment: &ExperimentRecord, columns: u16) -> String {
     let e = experiment;
     let control = e.control.as_ref().map_or_else(String::new, |c| {
         format!(
@@ -55,18 +55,22 @@ pub fn experiment(experiment: &ExperimentRecord) -> String {
     });
     let reference = e.reference_drift.map_or_else(String::new, drift);
     let mut text = format!("{}\n", e.title);
-    text += &facts(&[
-        ("verdict", e.verdict.word()),
-        ("claim", &e.claim),
-        ("predicted", &e.prediction),
-        ("measured", &e.finding),
-        ("method", &e.method),
-        ("control", &control),
-        ("reference", &reference),
-        ("repeat", &format!("wavelane measure {}", e.id)),
-    ]);
+    text += &facts(
+        columns,
+        &[
+            ("verdict", e.verdict.word()),
+            ("claim", &e.claim),
+            ("predicted", &e.prediction),
+            ("measured", &e.finding),
+            ("method", &e.method),
+            ("control", &control),
+            ("reference", &reference),
+            ("repeat", &format!("wavelane measure {}", e.id)),
+        ],
+    );
     if !e.rows.is_empty() {
-        let mut table = table(["case", "quantity", "measured", "95 % interval", "predicted (band)", "verdict"]);
+        let mut table =
+            table(columns, ["case", "quantity", "measured", "95 % interval", "predicted (band)", "verdict"]);
         for row in &e.rows {
             let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
             table.add_row([
@@ -82,7 +86,7 @@ pub fn experiment(experiment: &ExperimentRecord) -> String {
         text += &print(&table);
         for row in &e.rows {
             if let Some(note) = &row.note {
-                text += &facts(&[(&row.cell, note)]);
+                text += &facts(columns, &[(&row.cell, note)]);
             }
         }
     }
@@ -90,7 +94,7 @@ pub fn experiment(experiment: &ExperimentRecord) -> String {
 }
 
 /// A comparison: what was compared, the changes counted, and each row that is not the same.
-pub fn comparison(comparison: &RecordComparison) -> String {
+pub fn comparison(comparison: &RecordComparison, columns: u16) -> String {
     let run =
         |run: &RunId| format!("{}, {}, wavelane {}, {}", run.adapter, run.driver, run.version, date(run.created_s));
     let counts: Vec<_> = Change::ALL
@@ -99,12 +103,15 @@ pub fn comparison(comparison: &RecordComparison) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{word} {count}"))
         .collect();
-    let mut text = facts(&[
-        ("before", &run(&comparison.before)),
-        ("after", &run(&comparison.after)),
-        ("rows", &if counts.is_empty() { "none".into() } else { counts.join(", ") }),
-    ]);
-    let mut table = table(["experiment", "case", "quantity", "before", "after", "ratio", "change"]);
+    let mut text = facts(
+        columns,
+        &[
+            ("before", &run(&comparison.before)),
+            ("after", &run(&comparison.after)),
+            ("rows", &if counts.is_empty() { "none".into() } else { counts.join(", ") }),
+        ],
+    );
+    let mut table = table(columns, ["experiment", "case", "quantity", "before", "after", "ratio", "change"]);
     for row in comparison.rows.iter().filter(|row| row.change != Change::Same) {
         let right = |text: Option<String>| Cell::new(text.unwrap_or_default()).set_alignment(CellAlignment::Right);
         let ratio = row.before.zip(row.after).map(|(before, after)| number(after / before));
@@ -141,18 +148,18 @@ fn verdict_counts(record: &Record) -> String {
 }
 
 /// Names and texts in two columns, without the empty ones.
-fn facts(facts: &[(&str, &str)]) -> String {
+fn facts(columns: u16, facts: &[(&str, &str)]) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
     table.force_no_tty();
     table.add_rows(facts.iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| [*name, *text]));
     print(&table)
 }
 
-fn table<const N: usize>(header: [&str; N]) -> Table {
+fn table<const N: usize>(columns: u16, header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('-').junction('-')));
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH).force_no_tty().set_header(header);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns).force_no_tty().set_header(header);
     table
 }
 
@@ -165,11 +172,21 @@ mod tests {
     use super::*;
     use crate::report::{compare_records, sample};
 
-    fn fits(text: &str) {
+    /// The text in the columns of narrow, usual and wide terminals, of which the usual one is handed back.
+    fn fitting(view: impl Fn(u16) -> String) -> String {
+        [60, 120, 100].map(|columns| {
+            let text = view(columns);
+            fits(&text, columns);
+            text
+        })[2]
+            .clone()
+    }
+
+    fn fits(text: &str, width: u16) {
         for line in text.lines() {
             // The sample's wide characters take two columns each.
             let columns: usize = line.chars().map(|c| if c >= '\u{1100}' && c != '…' { 2 } else { 1 }).sum();
-            assert!(columns <= usize::from(WIDTH), "{columns} columns: {line}");
+            assert!(columns <= usize::from(width), "{columns} columns: {line}");
             assert!(!line.contains('\u{1b}'), "colour in {line:?}");
         }
     }
@@ -177,10 +194,9 @@ mod tests {
     #[test]
     fn a_summary_names_adapter_verdicts_and_every_experiment() {
         let record = sample::record();
-        let text = summary(&record);
-        fits(&text);
+        let text = fitting(|columns| summary(&record, columns));
         assert!(text.starts_with("NVIDIA H200 (vulkan, discrete GPU)\n"), "{text}");
-        assert!(text.contains("holds 3, differs 1, ambiguous 1, not measurable 1"), "{text}");
+        assert!(text.contains("holds 3, differs 1, ambiguous 1, not measurable 1, failed 1"), "{text}");
         assert!(text.contains("32 counted, 32 reported"));
         assert!(text.contains("2026-11-30 23:59 UTC"));
         for experiment in &record.experiments {
@@ -192,11 +208,10 @@ mod tests {
     fn an_experiment_shows_every_row_and_how_to_repeat_it() {
         let record = sample::record();
         for e in &record.experiments {
-            let text = experiment(e);
-            fits(&text);
+            let text = fitting(|columns| experiment(e, columns));
             assert!(text.contains(&format!("wavelane measure {}", e.id)) && text.contains(e.verdict.word()));
         }
-        let text = experiment(&record.experiments[1]);
+        let text = experiment(&record.experiments[1], 100);
         assert!(text.contains("k=32"), "{text}");
         assert!(text.contains("31.9"), "{text}");
         assert!(text.contains("32 (30.4 to 33.6)"), "{text}");
@@ -209,15 +224,15 @@ mod tests {
         let mut after = before.clone();
         after.experiments[1].rows[0].samples.iter_mut().for_each(|ns| *ns *= 1.2);
         after.experiments[1].rows[0].value *= 1.2;
-        let text = comparison(&compare_records(&before, &after));
-        fits(&text);
+        let changes = compare_records(&before, &after);
+        let text = fitting(|columns| comparison(&changes, columns));
         assert!(text.contains("slower 1"), "{text}");
         assert!(
             text.lines().any(|line| line.contains("k-way") && line.contains("1.20") && line.ends_with("slower")),
             "{text}"
         );
         assert!(!text.contains("lane-map"), "{text}");
-        let same = comparison(&compare_records(&before, &before));
+        let same = comparison(&compare_records(&before, &before), 100);
         assert!(!same.contains("experiment"), "{same}");
     }
 }

@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use crate::error::{Error, Result};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+use super::lex::{self, Role};
+use super::reflect;
+use crate::error::{Error, ErrorKind, Result};
 
 /// A WGSL file of this crate, or text that was printed or passed in.
 #[derive(Clone, Debug)]
@@ -62,16 +66,39 @@ impl Assembled {
         Some((&self.files[*file], *line))
     }
 
-    /// Parses and validates the text with naga.
+    /// Parses and validates the text with naga, for a device that has every feature.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidShader`](crate::ErrorKind::InvalidShader) with the file and line of the fragment.
     pub fn validate(&self) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
-        let module = naga::front::wgsl::parse_str(&self.text).map_err(|error| {
+        self.validate_with(Capabilities::all())
+    }
+
+    /// As [`validate`](Self::validate), for a device with these features.
+    ///
+    /// # Errors
+    /// As [`validate`](Self::validate), and [`ErrorKind::MissingFeature`] naming the features that are not among these.
+    pub(crate) fn validate_for(&self, has: wgpu::Features) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
+        self.validate_with(reflect::capabilities(has)).map_err(|here| match self.validate() {
+            Err(anywhere) => anywhere,
+            Ok(_) => Error::new(
+                ErrorKind::MissingFeature,
+                format!(
+                    "{here}\n  needs the device feature {}",
+                    reflect::feature_names(reflect::features(&self.text) - has)
+                ),
+            ),
+        })
+    }
+
+    fn validate_with(&self, capabilities: Capabilities) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
+        let mut options = naga::front::wgsl::Options::new();
+        options.capabilities = capabilities;
+        let module = naga::front::wgsl::Frontend::new_with_options(options).parse(&self.text).map_err(|error| {
             let place = error.location(&self.text).map(|l| (l.line_number, l.line_position));
             self.error(place, error.message())
         })?;
-        let info = validator().validate(&module).map_err(|error| {
+        let info = Validator::new(ValidationFlags::all(), capabilities).validate(&module).map_err(|error| {
             let place = error
                 .spans()
                 .next()
@@ -106,20 +133,10 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// A validator that knows everything that this crate's text may use.
-pub(crate) fn validator() -> naga::valid::Validator {
-    naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all())
-}
-
 impl Assembler {
     /// An empty text. With `unroll`, loops over known constants are written out.
     pub(crate) fn new(unroll: bool) -> Self {
         Self { out: Assembled::default(), bounds: HashMap::new(), unroll }
-    }
-
-    /// Goes on behind a finished text.
-    pub(crate) fn after(text: Assembled) -> Self {
-        Self { out: text, bounds: HashMap::new(), unroll: false }
     }
 
     /// Adds a `u32` constant.
@@ -145,13 +162,7 @@ impl Assembler {
 
     /// Adds a fragment under other names.
     pub(crate) fn fragment(&mut self, fragment: &Fragment, renames: &Renames) {
-        let file = match self.out.files.iter().position(|file| *file == fragment.file) {
-            Some(file) => file,
-            None => {
-                self.out.files.push(fragment.file.clone());
-                self.out.files.len() - 1
-            }
-        };
+        let file = self.file(&fragment.file);
         let text = renames.apply(&fragment.text);
         let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();
         // A caller's text stays as it is: its names are its own, and its form is free.
@@ -160,6 +171,22 @@ impl Assembler {
         } else {
             lines.into_iter().for_each(|(number, line)| self.line(file, number, line));
         }
+    }
+
+    /// Adds a finished text.
+    pub(crate) fn assembled(&mut self, text: &Assembled) {
+        for (line, &(file, number)) in text.text.lines().zip(&text.lines) {
+            let file = self.file(&text.files[file]);
+            self.line(file, number, line);
+        }
+    }
+
+    /// The index of a file's name.
+    fn file(&mut self, name: &str) -> usize {
+        self.out.files.iter().position(|file| file == name).unwrap_or_else(|| {
+            self.out.files.push(name.into());
+            self.out.files.len() - 1
+        })
     }
 
     fn lines(&mut self, file: usize, lines: &[(u32, &str)]) {
@@ -216,7 +243,7 @@ pub(crate) struct Renames(HashMap<String, String>);
 impl Renames {
     /// Every name that `text` declares at module scope gets this suffix.
     pub(crate) fn suffix_declared(&mut self, text: &str, suffix: &str) {
-        self.suffix_names(declared(text), suffix);
+        self.suffix_names(lex::declared(text), suffix);
     }
 
     /// These names get this suffix.
@@ -243,41 +270,12 @@ impl Renames {
         if self.0.is_empty() {
             return text.into();
         }
-        let mut out = String::with_capacity(text.len() + text.len() / 8);
-        for line in text.split_inclusive('\n') {
-            let code = line.find("//").unwrap_or(line.len());
-            let mut rest = &line[..code];
-            let mut member = false;
-            while let Some(first) = rest.chars().next() {
-                let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                let end = match is_word(first) {
-                    true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-                    false => first.len_utf8(),
-                };
-                let (word, after) = rest.split_at(end);
-                // What follows a dot is a field, not a name of the module.
-                out.push_str(if member { word } else { self.0.get(word).map_or(word, String::as_str) });
-                member = word == ".";
-                rest = after;
-            }
-            out.push_str(&line[code..]);
-        }
-        out
+        let renamed = |(piece, role)| match role {
+            Role::Declared | Role::Name => self.0.get(piece).map_or(piece, String::as_str),
+            Role::Directive | Role::Other => piece,
+        };
+        lex::pieces(text).into_iter().map(renamed).collect()
     }
-}
-
-/// Names that a formatted fragment declares at module scope.
-pub(crate) fn declared(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| {
-        let rest =
-            ["fn ", "const ", "alias ", "struct "].iter().find_map(|word| line.strip_prefix(word)).or_else(|| {
-                let at = line.find("var<")?;
-                let starts = line.starts_with("var<") || line.starts_with("@group");
-                line[at..].split_once("> ").filter(|_| starts).map(|(_, rest)| rest)
-            })?;
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        Some(&rest[..end])
-    })
 }
 
 #[cfg(test)]
@@ -315,16 +313,18 @@ mod tests {
 
     #[test]
     fn renames_touch_names_of_the_module_only() {
-        let text = "fn a(b: B) -> u32 { return b.a + a2() + a(b); } // a\n";
         let mut renames = Renames::default();
-        renames.suffix_declared(text, "_x");
-        assert_eq!(renames.apply(text), "fn a_x(b: B) -> u32 { return b.a + a2() + a_x(b); } // a\n");
-    }
-
-    #[test]
-    fn declarations_are_found() {
-        let text = "alias T = u32;\nconst N = 4u;\nvar<workgroup> s: array<u32, N>;\n@group(0) @binding(1) var<storage, read_write> o: array<u32>;\nfn f() {\n  var<private> no: u32;\n}\nstruct S {\n}\n";
-        assert_eq!(declared(text).collect::<Vec<_>>(), ["T", "N", "s", "o", "f", "S"]);
+        renames.suffix_names(["a"], "_x");
+        for (text, renamed) in [
+            (
+                "fn a(b: B) -> u32 { return b.a + a2() + a(b); } // a",
+                "fn a_x(b: B) -> u32 { return b.a + a2() + a_x(b); } // a",
+            ),
+            ("struct B { a: f32, c: a }", "struct B { a: f32, c: a_x }"),
+            ("/* a /* a */ a */ const a = 1; /* a", "/* a /* a */ a */ const a_x = 1; /* a"),
+        ] {
+            assert_eq!(renames.apply(text), renamed);
+        }
     }
 
     #[test]

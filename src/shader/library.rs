@@ -1,12 +1,14 @@
 //! Building blocks for a caller's own kernel.
 
+use std::collections::HashMap;
+
 use super::assemble::{Assembled, Assembler, Fragment, Renames};
-use super::module::{ModuleBuilder, Piece, Target};
-use super::{MAX_LANES, reflect};
+use super::module::{ModuleBuilder, Piece, Target, U32};
+use super::{MAX_LANES, lex, reflect};
 use crate::element::{Element, ElementType, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::Gpu;
-use crate::op::{Operator, OperatorKind};
+use crate::op::{Op, Operator, OperatorKind};
 use crate::primitive::lanes;
 
 /// One building block: see [`block`] for what there is.
@@ -60,7 +62,8 @@ pub mod block {
     fn of_operator<T: Element>(kind: OfOperator, operator: impl Into<Operator<T>>) -> Block {
         let operator = operator.into();
         let error = operator.check().err();
-        Block { kind: Kind::OfOperator(kind, T::TYPE, operator.kind, operator.name), error }
+        // A block combines in order, whether the operator commutes or not.
+        Block { kind: Kind::OfOperator(kind, T::TYPE, operator.kind.in_order(), operator.name), error }
     }
 
     /// `sg_ballot(bool) -> vec4<u32>`, `sg_all`, `sg_any`, `sg_elect() -> bool`, `sg_active_mask()`,
@@ -182,7 +185,8 @@ pub struct Library {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`] for an operator that is not defined for its type or for sizes out of range,
+/// [`ErrorKind::InvalidArgument`] for an operator that is not defined for its type, for two operators or elements that
+/// differ and have one name, or for sizes out of range,
 /// [`ErrorKind::MissingFeature`] for a type that the device lacks, [`ErrorKind::LimitTooSmall`] for a workgroup over the
 /// limits.
 pub fn library(gpu: &Gpu, workgroup: u32, blocks: &[Block]) -> Result<Library> {
@@ -204,7 +208,7 @@ pub fn library(gpu: &Gpu, workgroup: u32, blocks: &[Block]) -> Result<Library> {
         if !missing.is_empty() {
             return Err(Error::new(
                 ErrorKind::MissingFeature,
-                format!("a building block needs the device feature {missing:?}"),
+                format!("a building block needs the device feature {}", reflect::feature_names(missing)),
             ));
         }
     }
@@ -213,27 +217,34 @@ pub fn library(gpu: &Gpu, workgroup: u32, blocks: &[Block]) -> Result<Library> {
 }
 
 impl Library {
-    /// The WGSL text: a kernel's own text goes behind it.
+    /// The WGSL text: a kernel's own text goes behind it, its directives before.
     pub fn text(&self) -> &str {
         self.assembled.text()
     }
 
     /// The text with a kernel behind it, validated: errors in the kernel are shown at `file` and the kernel's own line.
+    /// Directives that begin the kernel (`enable f16;`) come before everything.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidShader`], also for a kernel that declares a name of WGSL that the blocks use (`max`, say) or an
     /// entry point with a `Place` whose workgroup is not the library's, and [`ErrorKind::LimitTooSmall`] for workgroup memory over the limit, which wgpu does
     /// not check.
     pub fn with_kernel(&self, file: &str, kernel: &str) -> Result<Assembled> {
-        let mut assembler = Assembler::after(self.assembled.clone());
-        assembler.fragment(&Fragment { file: file.into(), text: kernel.into() }, &Renames::default());
-        let assembled = assembler.finish();
-        let (module, info) = assembled.validate()?;
-        if let Some(name) = super::user::declared_names(&module).find(|name| super::user::hides_wgsl(name)) {
+        if let Some(name) = lex::declared(kernel).into_iter().find(|name| super::user::hides_wgsl(name)) {
             return Err(Error::shader(format!(
                 "{file}: '{name}' hides what the building blocks call; choose another name"
             )));
         }
+        // Directives begin a module. Blanks stand where they were, so that every place in the kernel is its own.
+        let (head, rest) = kernel.split_at(lex::head(kernel));
+        let blank: String = head.chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
+        let mut assembler = Assembler::new(false);
+        let own = |text| Fragment { file: file.into(), text };
+        assembler.fragment(&own(head.into()), &Renames::default());
+        assembler.assembled(&self.assembled);
+        assembler.fragment(&own(blank + rest), &Renames::default());
+        let assembled = assembler.finish();
+        let (module, info) = assembled.validate()?;
         let facts = reflect::entries(&module, &info)?;
         for (entry, facts) in module.entry_points.iter().zip(&facts) {
             let takes_place = entry
@@ -266,6 +277,7 @@ impl Block {
 
 /// The blocks' text for any target.
 pub(crate) fn assemble(target: Target, blocks: &[Block]) -> Result<Assembled> {
+    check_clashes(blocks)?;
     let f16 = blocks.iter().any(|block| block.features().contains(Scalar::F16.feature()));
     let mut builder = ModuleBuilder::new(target, if f16 { "enable f16;\n" } else { "" });
     let (mut items_before, mut buckets_before) = (None, None);
@@ -317,6 +329,41 @@ pub(crate) fn assemble(target: Target, blocks: &[Block]) -> Result<Assembled> {
     Ok(builder.finish())
 }
 
+/// Refuses two operators, or two structs, that differ and whose functions have the same names.
+fn check_clashes(blocks: &[Block]) -> Result<()> {
+    let add = OperatorKind::Builtin(Op::Add);
+    let mut operators = HashMap::new();
+    let mut structs = HashMap::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let operator = match &block.kind {
+            Kind::OfOperator(_, element, operator, name) => Some((*element, operator, &**name)),
+            // These add up counts.
+            Kind::WorkgroupSelect | Kind::WorkgroupRank { .. } => Some((U32, &add, Op::Add.name())),
+            _ => None,
+        };
+        if let Some((element, operator, name)) = operator {
+            let suffix = format!("{name}_{}", element.ident());
+            let (first, known) = *operators.entry(suffix.clone()).or_insert((at, (element, operator)));
+            if known != (element, operator) {
+                return Err(Error::argument(format!(
+                    "blocks {first} and {at} have different operators, and functions of the same names ({suffix}); \
+                     give one of them a name with Operator::named"
+                )));
+            }
+        }
+        if let Kind::OfType(_, ElementType::Struct(s)) | Kind::OfOperator(_, ElementType::Struct(s), ..) = &block.kind {
+            let (first, known) = *structs.entry(s.name).or_insert((at, s));
+            if known != s {
+                return Err(Error::argument(format!(
+                    "blocks {first} and {at} have different elements that are both called {}; rename one",
+                    s.name
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// One library has one number of items and of buckets: they are constants of its text.
 fn one_size(before: &mut Option<u32>, size: u32, what: &str) -> Result<()> {
     match *before.get_or_insert(size) {
@@ -355,6 +402,65 @@ mod tests {
     }
 
     #[test]
+    fn operators_of_one_name_are_refused_unless_they_are_the_same() {
+        let user = |body: &str| {
+            let text =
+                format!("fn identity() -> u32 {{ return 0u; }} fn combine(a: u32, b: u32) -> u32 {{ return {body}; }}");
+            Operator::<u32>::wgsl(text).expect("valid")
+        };
+        let target = Target { path: SubgroupPath::Native, lanes: (4, 128), workgroup: 128, unroll: true };
+        let (scan, reduce) = (block::subgroup_scan::<u32>, block::workgroup_reduce::<u32>);
+        let refused = |blocks: &[Block], part: &str| {
+            let error = assemble(target, blocks).expect_err(part);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(part), "{error}");
+        };
+        let (a, b) = (user("a + b"), user("a * b"));
+        let both = "blocks 1 and 2 have different operators, and functions of the same names (user_u32)";
+        refused(&[block::vote(), scan(a.clone()), reduce(b.clone())], both);
+        let add = "blocks 0 and 1 have different operators, and functions of the same names (add_u32)";
+        refused(&[scan(op::Add.into()), reduce(b.clone().named("add"))], add);
+        refused(&[block::workgroup_select(), reduce(b.clone().named("add"))], add);
+        let pair = block::workgroup_reduce::<[f32; 2]>(op::Max);
+        let float = block::workgroup_reduce(Operator::<f32>::from(op::Max).named("max_vec2"));
+        refused(&[pair, float], "(max_vec2_f32)");
+        for blocks in [
+            [scan(a.clone()), reduce(a.clone().commutative())],
+            [scan(a.clone()), reduce(b.clone().named("product"))],
+            [block::workgroup_select(), scan(op::Add.into())],
+        ] {
+            assemble(target, &blocks).expect("they go together").validate().expect("valid");
+        }
+    }
+
+    #[test]
+    fn elements_of_one_name_are_refused_unless_they_are_the_same() {
+        macro_rules! pair {
+            ($module:ident: $ty:ty) => {
+                mod $module {
+                    #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+                    #[repr(C)]
+                    pub(super) struct Pair {
+                        a: $ty,
+                    }
+                    crate::element!(Pair { a: $ty });
+                }
+            };
+        }
+        pair!(words: u32);
+        pair!(floats: f32);
+        let blocks =
+            [block::shuffle::<words::Pair>(), block::match_any::<words::Pair>(), block::shuffle::<floats::Pair>()];
+        let target = Target { path: SubgroupPath::Native, lanes: (4, 128), workgroup: 128, unroll: true };
+        assemble(target, &blocks[..2]).expect("one element").validate().expect("valid");
+        let error = assemble(target, &blocks).expect_err("two elements");
+        assert!(
+            error.to_string().contains("blocks 0 and 2 have different elements that are both called Pair"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn a_kernel_of_another_workgroup_is_refused() {
         let library = library(&[block::workgroup_reduce::<u32>(op::Add)]);
         refused(&library, "@compute @workgroup_size(64) fn own(place: Place) { sg_begin(place); }", "64 x 1 x 1");
@@ -363,8 +469,24 @@ mod tests {
     }
 
     #[test]
+    fn a_kernels_directives_come_first_and_its_places_stay() {
+        let library = library(&[block::workgroup_reduce::<u32>(op::Add)]);
+        let kernel = "// half\nenable f16; fn half(x: f16) -> f16 { return x; }\nfn more() -> u32 { return MORE; }";
+        refused(&library, kernel, "own.wgsl:3:27: ");
+        let text = library.with_kernel("own.wgsl", &kernel.replace("MORE", "2u")).expect("valid");
+        assert!(text.text().starts_with("// half\nenable f16;\n"), "{}", text.text());
+        assert_eq!((text.locate(2), text.text().matches("enable f16").count()), (Some(("own.wgsl", 2)), 1));
+        refused(&library, "fn f() {}\nenable f16;", "own.wgsl:2:1: ");
+    }
+
+    #[test]
     fn a_kernel_that_hides_what_the_blocks_call_is_refused() {
         let library = library(&[block::workgroup_scan::<u32>(op::Max)]);
-        refused(&library, "fn max(a: u32, b: u32) -> u32 { return 9u; }", "'max' hides");
+        for kernel in ["fn max(a: u32, b: u32) -> u32 { return 9u; }", "const max = 9;", "alias max = f32;"] {
+            refused(&library, kernel, "'max' hides");
+        }
+        library
+            .with_kernel("own.wgsl", "fn f() -> u32 { let max = 9u; return max; } // const max")
+            .expect("a local name");
     }
 }

@@ -2,6 +2,7 @@
 
 mod assemble;
 pub mod catalog;
+mod lex;
 mod library;
 pub(crate) mod module;
 pub mod reflect;

@@ -1,6 +1,7 @@
 //! What a module is made of: pieces with their needs, for one or several element types.
 
 use super::assemble::{Assembled, Assembler, Fragment, Renames, fragment};
+use super::user::operator_calls;
 use crate::element::{ElementType, Scalar, Vector};
 use crate::gpu::SubgroupPath;
 use crate::op::{Op, OperatorKind};
@@ -261,16 +262,21 @@ impl ModuleBuilder {
         let info = &self.instances[i.0];
         let operator = info.operator.as_ref().expect("an operator piece has an operator");
         match operator {
-            OperatorKind::User { user, .. } => vec![
-                user.fragment(USER_OPERATOR),
-                printed("fn op_identity() -> T {\n  return identity();\n}\nfn op_combine(a: T, b: T) -> T {\n  return combine(a, b);\n}\n".into()),
-            ],
+            OperatorKind::User { user, .. } => vec![user.fragment(USER_OPERATOR), printed(operator_calls("T"))],
             OperatorKind::Builtin(op) => match (op, info.element) {
                 (Op::Min, ElementType::Vector(v)) if v.scalar.is_float() => {
-                    vec![printed(key_types(v.components)), fragment!("op/float_key.wgsl"), fragment!("op/min_float.wgsl")]
+                    vec![
+                        printed(key_types(v.components)),
+                        fragment!("op/float_key.wgsl"),
+                        fragment!("op/min_float.wgsl"),
+                    ]
                 }
                 (Op::Max, ElementType::Vector(v)) if v.scalar.is_float() => {
-                    vec![printed(key_types(v.components)), fragment!("op/float_key.wgsl"), fragment!("op/max_float.wgsl")]
+                    vec![
+                        printed(key_types(v.components)),
+                        fragment!("op/float_key.wgsl"),
+                        fragment!("op/max_float.wgsl"),
+                    ]
                 }
                 (Op::Add, _) => vec![fragment!("op/add.wgsl")],
                 (Op::Mul, _) => vec![fragment!("op/mul.wgsl")],
@@ -289,8 +295,8 @@ impl ModuleBuilder {
         self.assembler.fragment(&fragment, &renames);
     }
 
-    /// Adds a fragment that belongs to an operator over a type.
-    fn operated(&mut self, i: Instance, fragment: Fragment) {
+    /// Adds a fragment that belongs to an operator over a type, under the names of both.
+    pub(crate) fn operated(&mut self, i: Instance, fragment: Fragment) {
         let mut renames = self.renames(i);
         renames.suffix_declared(&fragment.text, &self.instances[i.0].op_suffix);
         if fragment.file == USER_OPERATOR {

@@ -563,7 +563,9 @@ mod tests {
              }}"
         );
         let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
-        super::super::assemble::validator().validate(&module).unwrap_or_else(|e| panic!("{body}: {e:?}"));
+        naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all())
+            .validate(&module)
+            .unwrap_or_else(|e| panic!("{body}: {e:?}"));
         check(&module).into_iter().map(|f| (f.operation, f.level)).collect()
     }
 

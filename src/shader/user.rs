@@ -1,7 +1,7 @@
 //! WGSL that a caller passes in: checked by naga on its own, before it meets a kernel.
 
 use super::module::printed;
-use super::{Assembled, assemble::Assembler, assemble::Fragment, assemble::Renames};
+use super::{Assembled, assemble::Assembler, assemble::Fragment, assemble::Renames, lex};
 use crate::element::{ElementType, Struct};
 use crate::error::{Error, Result};
 
@@ -25,18 +25,25 @@ impl UserText {
 pub(crate) fn check_operator(text: &str, element: &ElementType) -> Result<UserText> {
     check_layout(element)?;
     let ty = element.wgsl();
-    let calls = format!(
-        "fn op_identity() -> {ty} {{\n  return identity();\n}}\nfn op_combine(a: {ty}, b: {ty}) -> {ty} {{\n  return combine(a, b);\n}}\n"
-    );
     let expected =
         [("identity", format!("fn identity() -> {ty}")), ("combine", format!("fn combine(a: {ty}, b: {ty}) -> {ty}"))];
-    check(text, "(operator)", element, &calls, &expected)
+    check(text, "(operator)", element, &operator_calls(&ty), &expected)
+}
+
+/// How the kernels call an operator's text.
+pub(crate) fn operator_calls(ty: &str) -> String {
+    format!(
+        "fn op_identity() -> {ty} {{\n  return identity();\n}}\nfn op_combine(a: {ty}, b: {ty}) -> {ty} {{\n  return combine(a, b);\n}}\n"
+    )
 }
 
 /// Checks a predicate: an expression of `x`, the item, and `i`, its index in the input.
 pub(crate) fn check_predicate(expression: &str, element: &ElementType) -> Result<UserText> {
     check_layout(element)?;
     let text = format!("fn predicate(x: {}, i: u32) -> bool {{\n  return bool({expression});\n}}\n", element.wgsl());
+    if expression.trim().is_empty() {
+        return Err(Error::shader("(predicate): the expression is empty; 'true' keeps everything"));
+    }
     if expression.contains([';', '{', '}']) || expression.contains("//") || expression.contains("/*") {
         return Err(Error::shader(format!(
             "(predicate): '{expression}' is no single expression; give statements as a function with Predicate::function"
@@ -49,12 +56,24 @@ pub(crate) fn check_predicate(expression: &str, element: &ElementType) -> Result
 pub(crate) fn check_predicate_function(text: &str, element: &ElementType) -> Result<UserText> {
     check_layout(element)?;
     let ty = element.wgsl();
-    let call = format!("fn dev_keep(x: {ty}, i: u32) -> bool {{\n  return predicate(x, i);\n}}\n");
     let expected = [("predicate", format!("fn predicate(x: {ty}, i: u32) -> bool"))];
-    check(text, "(predicate)", element, &call, &expected)
+    check(text, "(predicate)", element, &predicate_call(&ty), &expected)
+}
+
+/// How the kernels call a predicate's text.
+pub(crate) fn predicate_call(ty: &str) -> String {
+    format!("fn dev_keep(x: {ty}, i: u32) -> bool {{\n  return predicate(x, i);\n}}\n")
 }
 
 fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &[(&str, String)]) -> Result<UserText> {
+    if let Some(directive) = lex::directives(text).into_iter().next() {
+        let line = text[..directive.start].matches('\n').count() + 1;
+        return Err(Error::shader(format!(
+            "{file}:{line}: '{}' has no place here: directives begin a module, and this text stands inside one; what \
+             the element needs is enabled for it",
+            &text[directive]
+        )));
+    }
     let alone = assembled(text, file, element, "");
     let (module, info) = alone.validate()?;
     for (name, signature) in expected {
@@ -91,8 +110,8 @@ fn check(text: &str, file: &str, element: &ElementType, calls: &str, expected: &
         ElementType::Vector(_) => None,
     };
     let names: Vec<String> =
-        declared_names(&module).chain(aliases(text)).filter(|name| Some(name.as_str()) != own).collect();
-    if let Some(name) = names.iter().chain(own.map(String::from).as_ref()).find(|name| is_reserved(name)) {
+        lex::declared(text).into_iter().filter(|name| Some(*name) != own).map(String::from).collect();
+    if let Some(name) = names.iter().find(|name| is_reserved(name)) {
         return Err(Error::shader(format!("{file}: the name '{name}' is used by the kernels; choose another")));
     }
     let needs_checks = needs_checks(&module, &info);
@@ -106,28 +125,6 @@ fn assembled(text: &str, file: &str, element: &ElementType, calls: &str) -> Asse
     assembler.fragment(&Fragment { file: file.into(), text: text.into() }, &Renames::default());
     assembler.fragment(&printed(calls.into()), &Renames::default());
     assembler.finish()
-}
-
-/// Names of functions, constants, variables and types of a module.
-pub(crate) fn declared_names(module: &naga::Module) -> impl Iterator<Item = String> {
-    let functions = module.functions.iter().filter_map(|(_, f)| f.name.clone());
-    let constants = module.constants.iter().filter_map(|(_, c)| c.name.clone());
-    let globals = module.global_variables.iter().filter_map(|(_, g)| g.name.clone());
-    let types = module.types.iter().filter_map(|(_, t)| t.name.clone());
-    functions.chain(constants).chain(globals).chain(types)
-}
-
-/// Names of aliases, which naga resolves and forgets.
-fn aliases(text: &str) -> impl Iterator<Item = String> {
-    let code: String =
-        text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
-    let words: Vec<String> = code
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty())
-        .map(String::from)
-        .collect();
-    let names: Vec<String> = words.windows(2).filter(|pair| pair[0] == "alias").map(|pair| pair[1].clone()).collect();
-    names.into_iter()
 }
 
 /// What a block holds that all invocations, or all lanes of a subgroup, must come to together.
@@ -149,7 +146,8 @@ fn meeting(block: &naga::Block) -> Option<&'static str> {
 
 /// Names that the kernels declare, and names of WGSL that they use and that a declaration would hide.
 fn is_reserved(name: &str) -> bool {
-    let prefixes = ["sg_", "wg_", "dev_", "op_", "el_", "float_", "Sg", "Wg", "Dev", "T_", "SG_", "WG_"];
+    let prefixes =
+        ["sg_", "wg_", "dev_", "op_", "el_", "float_", "Sg", "Wg", "Dev", "Key_", "Wide_", "T_", "SG_", "WG_"];
     let names = [
         "T",
         "In",
@@ -245,7 +243,27 @@ fn has_loop(block: &naga::Block) -> bool {
     })
 }
 
-/// Compares a struct's offsets and size in Rust with those that WGSL gives it.
+/// Refuses names of a struct and its fields that WGSL or the kernels have another use for.
+fn check_names(s: &Struct) -> Result<()> {
+    if let Some(name) = std::iter::once(s.name).chain(s.fields.iter().map(|f| f.name)).find(|n| !lex::is_identifier(n))
+    {
+        let whose = if name == s.name { "the element".into() } else { format!("a field of {}", s.name) };
+        return Err(Error::argument(format!("{whose} is called '{name}', which WGSL keeps for itself; rename it")));
+    }
+    if is_reserved(s.name) {
+        return Err(Error::argument(format!("the element's name '{}' is used by the kernels; choose another", s.name)));
+    }
+    // The kernels' variables and a caller's functions are not, so that none of them hides the struct.
+    if !s.name.starts_with(char::is_uppercase) {
+        return Err(Error::argument(format!(
+            "the element's name '{}' does not begin with a capital letter, by which the kernels tell types from variables",
+            s.name
+        )));
+    }
+    Ok(())
+}
+
+/// Checks a struct's names, and compares its offsets and size in Rust with those that WGSL gives it.
 pub(crate) fn check_layout(element: &ElementType) -> Result<()> {
     for (part, vector) in element.parts() {
         if ![1, 2, 4].contains(&vector.components) {
@@ -257,6 +275,7 @@ pub(crate) fn check_layout(element: &ElementType) -> Result<()> {
         }
     }
     let ElementType::Struct(s) = element else { return Ok(()) };
+    check_names(s)?;
     let (module, _) = assembled("", "(element)", element, "").validate()?;
     let ty = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(s.name));
     let Some(naga::TypeInner::Struct { members, span }) = ty.map(|(_, ty)| &ty.inner) else {
@@ -284,6 +303,9 @@ mod tests {
     use super::*;
     use crate::element::{Element, Field, Scalar, Vector};
     use crate::error::ErrorKind;
+    use crate::gpu::SubgroupPath;
+    use crate::op::OperatorKind;
+    use crate::shader::module::{ModuleBuilder, Piece, Target};
 
     const GOOD: &str = "fn identity() -> f32 { return 0.0; } fn combine(a: f32, b: f32) -> f32 { return a + b; }";
 
@@ -325,6 +347,48 @@ mod tests {
     }
 
     #[test]
+    fn names_of_the_kernels_are_refused_however_they_are_declared() {
+        for declaration in [
+            "const PACK = 9;",
+            "/* */ const\nPACK=1.5;",
+            "alias /**/ PACK = f32;",
+            "struct PACK { a: f32 }",
+            "fn PACK() {}",
+        ] {
+            refused(&format!("{GOOD}\n{declaration}"), "the name 'PACK' is used by the kernels");
+        }
+        for free in
+            ["fn f() -> i32 { const PACK = 9; let max = PACK; return max; }", "/* const PACK = 9; /* */ alias */"]
+        {
+            check_operator(&format!("{GOOD}\n{free}"), &f32::TYPE).expect("a local name, or none");
+        }
+    }
+
+    #[test]
+    fn directives_are_refused_where_they_stand() {
+        for directive in
+            ["enable f16;", "diagnostic(off, derivative_uniformity);", "requires packed_4x8_integer_dot_product;"]
+        {
+            refused(&format!("// sum\n{directive}\n{GOOD}"), &format!("(operator):2: '{directive}' has no place here"));
+            refused(&format!("{GOOD} {directive}"), &format!("(operator):1: '{directive}' has no place here"));
+        }
+        let predicate = "enable f16; fn predicate(x: f32, i: u32) -> bool { return true; }";
+        let error = check_predicate_function(predicate, &f32::TYPE).expect_err("a directive");
+        assert!(error.to_string().contains("(predicate):1: 'enable f16;'"), "{error}");
+    }
+
+    #[test]
+    fn every_name_of_the_kernels_is_reserved() {
+        let callers = ["identity", "combine", "predicate", "Affine"];
+        for variant in crate::shader::catalog::variants() {
+            let text = variant.assemble().expect("it ships");
+            let is_free = |name: &&str| !is_reserved(name) && !callers.iter().any(|own| name.starts_with(own));
+            let free: Vec<_> = lex::declared(text.text()).into_iter().filter(is_free).collect();
+            assert_eq!(free, [""; 0], "{}", variant.name());
+        }
+    }
+
+    #[test]
     fn text_that_could_run_away_is_checked() {
         for body in [
             "var x = a; while x < b { x += 1.0; } return x;",
@@ -347,6 +411,10 @@ mod tests {
         let every_other = check_predicate("x > 0.5 && i % 2u == 0u", &f32::TYPE).expect("valid");
         assert!(!every_other.needs_checks, "2 divides every number");
         assert!(check_predicate("x / i == 0u", &u32::TYPE).expect("valid").needs_checks);
+        for empty in ["", " \n\t"] {
+            let error = check_predicate(empty, &u32::TYPE).expect_err("no expression");
+            assert!(error.to_string().contains("the expression is empty"), "{error}");
+        }
         for bad in ["x > ", "y", "true; } fn f() { return", "x", "x // no"] {
             assert!(check_predicate(bad, &<[f32; 2]>::TYPE).is_err(), "{bad}");
         }
@@ -356,6 +424,62 @@ mod tests {
     fn operators_of_16_bit_floats_are_read() {
         let text = "fn identity() -> f16 { return 0.0h; } fn combine(a: f16, b: f16) -> f16 { return a + b; }";
         check_operator(text, &crate::element::F16::TYPE).expect("valid where the device has the type");
+    }
+
+    #[test]
+    fn names_of_elements_are_checked() {
+        const WORD: Vector = Vector { scalar: Scalar::U32, components: 1 };
+        let refused = |name, field, part: &str| {
+            let fields: &'static [Field] = vec![Field { name: field, ty: WORD, offset: 0 }].leak();
+            let element = ElementType::Struct(Struct { name, fields, bytes: 4 });
+            let error = check_layout(&element).expect_err(name);
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(part), "{error}");
+        };
+        for name in ["from", "NULL", "r#type", "__Hidden"] {
+            refused(name, "a", &format!("the element is called '{name}', which WGSL keeps"));
+            refused("Fine", name, &format!("a field of Fine is called '{name}', which WGSL keeps"));
+        }
+        for name in ["Pack", "T", "DevParams", "Place"] {
+            refused(name, "a", &format!("name '{name}' is used by the kernels"));
+        }
+        for name in ["workgroup", "x", "identity", "combine", "predicate"] {
+            refused(name, "a", &format!("name '{name}' does not begin with a capital"));
+        }
+        // A field's name is looked up in its value, so it may be any.
+        for field in ["workgroup", "x", "identity", "combine", "predicate", "T", "max"] {
+            let fields: &'static [Field] = vec![Field { name: field, ty: WORD, offset: 0 }].leak();
+            let element = ElementType::Struct(Struct { name: "Fine", fields, bytes: 4 });
+            let text = format!(
+                "fn identity() -> Fine {{ return Fine(); }} fn combine(x: Fine, y: Fine) -> Fine {{ return Fine(x.{field} + y.{field}); }}"
+            );
+            let user = check_operator(&text, &element).expect(field);
+            let operator = OperatorKind::User { user, commutative: false };
+            kernels(&element, &operator).validate().unwrap_or_else(|error| panic!("{field}: {error}"));
+        }
+    }
+
+    /// Kernels and building blocks of an operator, all in one text.
+    fn kernels(element: &ElementType, operator: &OperatorKind) -> Assembled {
+        let target = Target { path: SubgroupPath::Native, lanes: (4, 128), workgroup: 128, unroll: true };
+        let mut builder = ModuleBuilder::new(target, element.directives());
+        let instance = builder.named_operator(*element, operator.clone(), "user");
+        for piece in [Piece::WgReduce(instance), Piece::WgScan(instance), Piece::Segmented(instance)] {
+            builder.add(piece);
+        }
+        builder.finish()
+    }
+
+    /// So no variable of theirs hides an element.
+    #[test]
+    fn only_names_at_module_scope_begin_with_a_capital_letter() {
+        for variant in crate::shader::catalog::variants() {
+            let text = variant.assemble().expect("it ships");
+            let declared = lex::declared(text.text());
+            let is_local = |name: &&str| name.starts_with(char::is_uppercase) && !declared.contains(name);
+            let words = lex::pieces(text.text()).into_iter().filter(|(_, role)| *role == lex::Role::Name);
+            assert_eq!(words.map(|(word, _)| word).find(is_local), None, "{}", variant.name());
+        }
     }
 
     #[test]

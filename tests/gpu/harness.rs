@@ -66,6 +66,14 @@ impl Table {
     }
 }
 
+/// Why a row says nothing here.
+pub(crate) struct Skipped(pub(crate) String);
+
+/// Ends a row that cannot say anything on this device, with the reason.
+pub(crate) fn skip(reason: impl Into<String>) -> ! {
+    std::panic::resume_unwind(Box::new(Skipped(reason.into())))
+}
+
 /// Where a case runs. All cases of an adapter share its device and pipelines.
 pub(crate) struct Env {
     pub(crate) gpu: Gpu,

@@ -110,6 +110,11 @@ fn run(case: &Case, env: &Env, path: &str) -> Result<Completion, Failed> {
         return Ok(Completion::ignored_with(reason));
     }
     let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| (case.run)(env)));
+    let outcome = match outcome.map_err(|panic| panic.downcast::<harness::Skipped>()) {
+        Err(Ok(skipped)) => return Ok(Completion::ignored_with(skipped.0)),
+        Err(Err(panic)) => Err(panic),
+        Ok(()) => Ok(()),
+    };
     let message = outcome.err().map(|panic| match panic.downcast::<String>() {
         Ok(message) => *message,
         Err(panic) => panic.downcast_ref::<&str>().map_or("a panic without a message".into(), |m| (*m).to_string()),

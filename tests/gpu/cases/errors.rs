@@ -4,7 +4,7 @@ use wavelane::primitive::{Count, DispatchArgs, Predicate, Reduce, Scan, ScanOpti
 use wavelane::{Error, ErrorKind, F16, Gpu, Op, Operator, SubgroupPath, wgpu};
 
 use crate::algebra::{Affine, Moments};
-use crate::harness::{Env, Guarded, Table, USAGE, assert_refused};
+use crate::harness::{Env, Guarded, Paths, Table, USAGE, assert_refused, skip};
 
 pub(crate) fn rows(table: &mut Table) {
     table.add_main("errors/usage", usage);
@@ -18,7 +18,7 @@ pub(crate) fn rows(table: &mut Table) {
     table.add_main("errors/workspace_too_large", workspace_too_large);
     table.add_main("errors/operator_undefined", operator_undefined);
     table.add_main("errors/missing_feature", missing_feature);
-    table.add_main("errors/element_of_two_bytes", element_of_two_bytes);
+    table.push("errors/element_of_two_bytes", Paths::Main, wgpu::Features::SHADER_F16, element_of_two_bytes);
     table.add_main("errors/huge_element", huge_element);
     table.add_main("errors/tuning", tuning);
     table.add_main("errors/path", path);
@@ -205,7 +205,7 @@ fn over_the_binding_limit(env: &Env) {
     let allowed = limits.max_storage_buffer_binding_size;
     let bytes = allowed + 256;
     if bytes > limits.max_buffer_size || bytes > 1 << 30 {
-        return;
+        skip(format!("no buffer is larger than a binding here, or one takes {bytes} bytes"));
     }
     let plans = Plans::new(env);
     let buffer = |usage| {
@@ -249,7 +249,7 @@ fn too_many_items(env: &Env) {
 
 fn workspace_too_large(env: &Env) {
     let allowed = env.gpu.limits().max_buffer_size;
-    let Some(bytes) = allowed.checked_add(4) else { return };
+    let Some(bytes) = allowed.checked_add(4) else { skip("no buffer is over the limit of this device") };
     let parts = [format!("needs {bytes}"), format!("allows {allowed}"), "max_buffer_size".into()];
     assert_refused(Workspace::new(&env.gpu, bytes), ErrorKind::LimitTooSmall, &parts);
 }
@@ -286,6 +286,7 @@ fn missing_feature(env: &Env) {
     assert_refused(Scan::<i64>::inclusive(&gpu, Op::Max), missing, &["i64", "SHADER_INT64"]);
     assert_refused(Select::<u64>::new(&gpu, Predicate::wgsl("true")), missing, &["u64", "SHADER_INT64"]);
     assert_refused(Reduce::<F16>::new(&gpu, Op::Add), missing, &["f16", "SHADER_F16"]);
+    missing_for_text(&gpu);
     assert_eq!(gpu.reduce(&[1u32, 2, 3], Op::Add).expect("the emulated path"), 6);
     // A device with wgpu's smallest limits is enough or is refused with the numbers; it is no panic.
     let downlevel = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -298,12 +299,41 @@ fn missing_feature(env: &Env) {
     assert_refused(refused, ErrorKind::LimitTooSmall, &parts);
 }
 
-fn element_of_two_bytes(env: &Env) {
-    if env.gpu.features().contains(wgpu::Features::SHADER_F16) {
-        let parts = ["f16", "2 bytes", "whole 32-bit words"];
-        assert_refused(Reduce::<F16>::new(&env.gpu, Op::Add), ARGUMENT, &parts);
-        assert_refused(Select::<F16>::new(&env.gpu, Predicate::wgsl("true")), ARGUMENT, &parts);
+/// What a caller's text needs of a device without features.
+fn missing_for_text(gpu: &Gpu) {
+    let missing = ErrorKind::MissingFeature;
+    let product = Operator::<u32>::wgsl(
+        "fn identity() -> u32 { return 1u; }
+         fn combine(a: u32, b: u32) -> u32 { return u32((u64(a) * u64(b)) % 65521lu); }",
+    )
+    .expect("valid where the device has the type");
+    let parts = ["(operator):2:", "needs the device feature SHADER_INT64"];
+    assert_refused(Reduce::new(gpu, product.clone()), missing, &parts);
+    assert_refused(Scan::inclusive(gpu, product), missing, &parts);
+    let predicate = Predicate::wgsl("u64(x) * u64(x) > 0x100000000lu");
+    assert_refused(Select::<u32>::new(gpu, predicate), missing, &["(predicate):1:", "feature SHADER_INT64"]);
+    let library = wavelane::shader::library(gpu, 32, &[]).expect("no blocks");
+    let buffer = "@group(0) @binding(0) var<storage, read_write>";
+    for (head, word, statement, feature) in [
+        ("enable f16;", "u32", "word = u32(f16(word));", "SHADER_F16"),
+        ("enable f16;", "u32", "", "SHADER_F16"),
+        ("", "u32", "word = u32(i64(word) >> 1u);", "SHADER_INT64"),
+        ("", "u32", "word = u32(f64(word));", "SHADER_F64"),
+        ("", "atomic<u64>", "atomicMax(&word, 1lu);", "SHADER_INT64_ATOMIC_MIN_MAX"),
+        ("", "atomic<u64>", "atomicAdd(&word, 1lu);", "SHADER_INT64_ATOMIC_ALL_OPS"),
+        ("", "atomic<f32>", "atomicAdd(&word, 1.0);", "SHADER_FLOAT32_ATOMIC"),
+        ("", "u32", "word = subgroupAdd(word);", "SUBGROUP"),
+    ] {
+        let kernel = format!("{head}\n{buffer} word: {word};\n@compute @workgroup_size(32) fn own() {{ {statement} }}");
+        let kernel = library.with_kernel("own.wgsl", &kernel).expect("valid where the device has it");
+        assert_refused(gpu.compute_pipeline(&kernel, "own"), missing, &["needs the device feature", feature]);
     }
+}
+
+fn element_of_two_bytes(env: &Env) {
+    let parts = ["f16", "2 bytes", "whole 32-bit words"];
+    assert_refused(Reduce::<F16>::new(&env.gpu, Op::Add), ARGUMENT, &parts);
+    assert_refused(Select::<F16>::new(&env.gpu, Predicate::wgsl("true")), ARGUMENT, &parts);
 }
 
 fn tuning(env: &Env) {
@@ -444,7 +474,7 @@ fn workgroup_memory(env: &Env) {
     let allowed = limits.max_compute_workgroup_storage_size;
     let most = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
     if allowed >= 65_536 || most < 1024 {
-        return;
+        skip(format!("{most} invocations do not fill {allowed} bytes"));
     }
     let gpu = env.gpu.with_path(SubgroupPath::DEFAULT_EMULATED).expect("a valid width");
     let operator = Operator::<Large>::wgsl(

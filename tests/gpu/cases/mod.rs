@@ -4,6 +4,7 @@ mod blocks;
 mod checked;
 mod counts;
 mod errors;
+mod faults;
 mod floats;
 mod large;
 mod reduce;
@@ -33,6 +34,7 @@ pub(crate) fn all() -> Vec<Case> {
     blocks::rows(&mut table);
     large::rows(&mut table);
     errors::rows(&mut table);
+    faults::rows(&mut table);
     table.0
 }
 
