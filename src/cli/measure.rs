@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use wavelane::Gpu;
 use wavelane::lab::{self, Options, Progress};
 use wavelane::measure::Effort;
 use wavelane::report::{self, Record};
@@ -73,6 +74,15 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
 /// Runs these experiments, or all of them where none is named, on the device that the options choose, and tells the person
 /// at the terminal on which and how far it is.
 pub(super) fn record(device: &DeviceArgs, options: Options, ids: &[impl AsRef<str>]) -> Result<Record> {
+    let gpu = open(device)?;
+    let bar = progress_bar();
+    let record = lab::run(&gpu, options, ids, |progress| show(&bar, progress));
+    bar.finish_and_clear();
+    Ok(record?)
+}
+
+/// Opens the device that the options choose, and tells the person at the terminal which it is.
+pub(super) fn open(device: &DeviceArgs) -> Result<Gpu> {
     let gpu = device.open()?;
     let _ = writeln!(
         std::io::stderr(),
@@ -82,14 +92,11 @@ pub(super) fn record(device: &DeviceArgs, options: Options, ids: &[impl AsRef<st
         gpu.lanes(),
         gpu.path().name()
     );
-    let bar = progress_bar();
-    let record = lab::run(&gpu, options, ids, |progress| show(&bar, progress));
-    bar.finish_and_clear();
-    Ok(record?)
+    Ok(gpu)
 }
 
 /// A bar on standard error; invisible where that is no terminal.
-fn progress_bar() -> ProgressBar {
+pub(super) fn progress_bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg} ({elapsed})") {
         bar.set_style(style.progress_chars("■■□"));

@@ -14,6 +14,7 @@ mod measure;
 mod output;
 mod report;
 mod translate;
+mod tune;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -64,6 +65,7 @@ enum Command {
     Explain(explain::ExplainArgs),
     List(list::ListArgs),
     Emit(emit::EmitArgs),
+    Tune(tune::TuneArgs),
 }
 
 /// Which device, and how it is used.
@@ -178,6 +180,7 @@ fn run(cli: &Cli) -> Result {
         Some(Command::Explain(args)) => explain::run(&cli.device, args),
         Some(Command::List(args)) => list::run(args),
         Some(Command::Emit(args)) => emit::run(&cli.device, args),
+        Some(Command::Tune(args)) => tune::run(&cli.device, args),
     }
 }
 

@@ -66,6 +66,7 @@ mod timing;
 mod tiny_workgroups;
 mod tree_sum;
 mod trip_count;
+pub mod tune;
 mod two_arms;
 mod two_way;
 mod uniform;

@@ -9,6 +9,7 @@ use crate::shader::{Assembled, Checks, Fragment, MAX_LANES, Renames, fragment, r
 
 /// Sizes of a plan's kernels. The defaults are chosen by measurement; a plan takes others with `with_tuning`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "lab", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Tuning {
     /// Invocations a workgroup: a power of two from 128 to 1,024.

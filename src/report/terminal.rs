@@ -3,7 +3,9 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
 
 use super::format::{date, number};
-use super::{Change, ExperimentRecord, Record, RecordComparison, RunId, Verdict};
+use super::{Change, ExperimentRecord, Record, RecordComparison, RunId, TuningRecord, Unit, Verdict};
+use crate::measure::Comparison;
+use crate::primitive::Tuning;
 
 /// Columns of a terminal that every view fits into.
 pub const WIDTH: u16 = 100;
@@ -123,6 +125,69 @@ pub fn comparison(comparison: &RecordComparison) -> String {
         text += &print(&table);
     }
     text
+}
+
+/// What `wavelane tune` found: the sizes of each primitive's plans, and what they gain over each number of items.
+pub fn tuning(record: &TuningRecord) -> String {
+    let adapter = &record.adapter;
+    let run = format!(
+        "wavelane {}, {}, {} s, {}",
+        record.version,
+        record.effort,
+        number(record.wall_s),
+        date(record.created_s)
+    );
+    let mut text = format!("{} ({}, {})\n", adapter.name, adapter.backend, adapter.kind);
+    let lanes = format!("{} counted, {}", adapter.counted_lanes, adapter.path);
+    text += &facts(&[("driver", &adapter.driver), ("lanes", &lanes), ("run", &run)]);
+    for (name, found) in record.primitives() {
+        let chosen = match found.comparison() {
+            _ if found.fastest == found.default => "the default, the fastest of the sweep",
+            Comparison::Faster => "the fastest, clearly faster than the default",
+            Comparison::Slower => "the default: the sweep's fastest is slower in samples of its own",
+            Comparison::Same | Comparison::Ambiguous => "the default: the fastest is inside the noise",
+        };
+        text += &format!("\n{name}\n");
+        text += &facts(&[
+            ("default", &sizes(found.default)),
+            ("fastest", &format!("{}; of {} candidates", sizes(found.fastest), found.candidates)),
+            ("chosen", chosen),
+        ]);
+        if found.sizes.is_empty() {
+            continue;
+        }
+        let mut table = table(["items", "default", "fastest", "gain", "95 % interval"]);
+        let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+        for size in &found.sizes {
+            table.add_row([
+                right(number(size.items.into())),
+                right(Unit::Ns.format(size.default_ns)),
+                right(Unit::Ns.format(size.fastest_ns)),
+                right(Unit::Ratio.format(size.gain)),
+                right(Unit::Ratio.format_range(size.interval)),
+            ]);
+        }
+        table.add_row([
+            right("all".into()),
+            Cell::new(""),
+            Cell::new(""),
+            right(Unit::Ratio.format(found.gain)),
+            right(Unit::Ratio.format_range(found.interval)),
+        ]);
+        text += &print(&table);
+    }
+    text
+}
+
+/// A tuning in words.
+fn sizes(tuning: Tuning) -> String {
+    let Tuning { workgroup, rows, max_groups, fill_groups, tiles_per_group } = tuning;
+    let deepened = match tiles_per_group {
+        1 => String::new(),
+        tiles => format!(", beyond {} each with {tiles} tiles or more", number(fill_groups.into())),
+    };
+    let most = number(max_groups.into());
+    format!("workgroups of {workgroup}, {rows} loads a lane, up to {most} workgroups{deepened}")
 }
 
 /// How far the reference kernel moved, in words.
