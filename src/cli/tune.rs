@@ -1,14 +1,14 @@
 //! `wavelane tune`: the sizes of plans that are fastest on this adapter.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use wavelane::lab::tune;
+use wavelane::lab::{tune, tune_kernel};
 use wavelane::measure::Effort;
 use wavelane::report;
 
 use super::output::{self, Destination};
-use super::{DeviceArgs, Result, measure};
+use super::{DeviceArgs, Failure, Result, measure};
 
 /// Measures the sizes of reduce, scan and select that are fastest on this adapter
 ///
@@ -20,6 +20,11 @@ use super::{DeviceArgs, Result, measure};
 /// `schema` (1; fields are only ever added), `version`, `created_s`, `adapter`, `effort`, `wall_s`, and for each of
 /// `reduce`, `scan` and `select` the sizes to take (`tuning`), `default` and `fastest`, the number of `candidates`, and
 /// `gain` with `interval`: how many times as fast as the default the fastest is, over all and over each of `sizes`.
+///
+/// With --kernel it is a compute shader of one's own whose `override` constants are tried, in all combinations. Each
+/// storage buffer of the entry point holds N words of which word i is i (other bindings are refused), and N over the
+/// invocations of a workgroup, rounded up, are dispatched in x. Results are compared with each other, bit by bit, since
+/// nobody knows the right one: a combination that differs from most is told, and is not the fastest.
 #[derive(Debug, Args)]
 pub(super) struct TuneArgs {
     /// Numbers of items, as powers of two: 20,24 are 2^20 and 2^24 [default: 20,24; 14,20 on a CPU driver]
@@ -31,12 +36,35 @@ pub(super) struct TuneArgs {
     /// Writes what was found as JSON; a FILE of `-` is standard output, which then gets no table
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Tunes this compute shader instead
+    #[arg(long, value_name = "FILE.wgsl", requires = "entry", requires = "overrides", conflicts_with_all = ["sizes", "json"])]
+    kernel: Option<PathBuf>,
+    /// The shader's entry point
+    #[arg(long, value_name = "NAME", requires = "kernel")]
+    entry: Option<String>,
+    /// Tries these values of an override constant; may be given several times
+    #[arg(long = "override", value_name = "NAME=V,...", requires = "kernel", value_parser = values)]
+    overrides: Vec<(String, Vec<f64>)>,
+    /// Words of each storage buffer
+    #[arg(long, value_name = "N", requires = "kernel", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..))]
+    items: u32,
+}
+
+fn values(text: &str) -> Result<(String, Vec<f64>), String> {
+    let parsed = text.split_once('=').and_then(|(name, values)| {
+        let values = values.split(',').map(|value| value.trim().parse().ok()).collect::<Option<Vec<f64>>>()?;
+        Some((name.to_string(), values))
+    });
+    parsed.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "a name and numbers are needed: WIDTH=64,128".into())
 }
 
 pub(super) fn run(device: &DeviceArgs, args: &TuneArgs) -> Result {
+    let effort = if args.full { Effort::Full } else { Effort::Quick };
+    if let (Some(path), Some(entry)) = (&args.kernel, &args.entry) {
+        return kernel(device, effort, path, entry, args);
+    }
     let json = args.json.as_deref().map(Destination::open).transpose()?;
     let gpu = measure::open(device)?;
-    let effort = if args.full { Effort::Full } else { Effort::Quick };
     let default_sizes = tune::default_sizes(&gpu);
     let sizes = if args.sizes.is_empty() { &default_sizes[..] } else { &args.sizes };
     let bar = measure::progress_bar();
@@ -54,4 +82,13 @@ pub(super) fn run(device: &DeviceArgs, args: &TuneArgs) -> Result {
         to.write(report::json::write_tuning(&record).as_bytes())?;
     }
     if table { output::print(report::terminal::tuning(&record)) } else { Ok(()) }
+}
+
+fn kernel(device: &DeviceArgs, effort: Effort, path: &Path, entry: &str, args: &TuneArgs) -> Result {
+    let file = path.display().to_string();
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Failure::working(format!("cannot read {file}: {error}")))?;
+    let gpu = measure::open(device)?;
+    let kernel = tune_kernel::Kernel { file: &file, text: &text, entry, overrides: &args.overrides, items: args.items };
+    output::print(report::terminal::kernel_tuning(&tune_kernel::candidates(&gpu, effort, &kernel)?))
 }

@@ -4,7 +4,8 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 
 use super::format::{date, number};
 use super::{Change, ExperimentRecord, Record, RecordComparison, RunId, TuningRecord, Unit, Verdict};
-use crate::measure::Comparison;
+use crate::lab::tune_kernel::{self, Candidate};
+use crate::measure::{self, Comparison};
 use crate::primitive::Tuning;
 
 /// Columns of a terminal that every view fits into.
@@ -177,6 +178,35 @@ pub fn tuning(record: &TuningRecord) -> String {
         text += &print(&table);
     }
     text
+}
+
+/// What `wavelane tune --kernel` found: every combination with its time, and the fastest.
+pub fn kernel_tuning(candidates: &[Candidate]) -> String {
+    let Some(fastest) = tune_kernel::fastest(candidates) else { return String::new() };
+    let mut table = table(["constants", "workgroups", "time", "95 % interval", "over the fastest", "speed", "result"]);
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    for candidate in candidates {
+        let ratio = candidate.samples.median() / fastest.samples.median();
+        let speed = match measure::compare(&fastest.samples.ns, &candidate.samples.ns) {
+            _ if std::ptr::eq(candidate, fastest) => "fastest",
+            Comparison::Same => "same",
+            Comparison::Faster => "faster",
+            Comparison::Slower => "slower",
+            Comparison::Ambiguous => "ambiguous",
+        };
+        table.add_row([
+            Cell::new(tune_kernel::named(&candidate.constants)),
+            right(number(candidate.groups.into())),
+            right(Unit::Ns.format(candidate.samples.median())),
+            right(Unit::Ns.format_range(candidate.samples.interval())),
+            right(Unit::Ratio.format(ratio)),
+            Cell::new(speed),
+            Cell::new(if candidate.agrees { "as most" } else { "differs" }),
+        ]);
+    }
+    let name = tune_kernel::named(&fastest.constants);
+    let compared = "with each other, bit by bit; which of them is right is not known";
+    print(&table) + "\n" + &facts(&[("fastest", &name), ("results", compared)])
 }
 
 /// A tuning in words.
