@@ -151,8 +151,9 @@ pub fn tuning(record: &TuningRecord) -> String {
         text += &format!("\n{name}\n");
         text += &facts(&[
             ("default", &sizes(found.default)),
-            ("fastest", &format!("{}; of {} candidates", sizes(found.fastest), found.candidates)),
+            ("fastest", &sizes(found.fastest)),
             ("chosen", chosen),
+            ("candidates", &found.candidates.to_string()),
         ]);
         if found.sizes.is_empty() {
             continue;
@@ -214,10 +215,10 @@ fn sizes(tuning: Tuning) -> String {
     let Tuning { workgroup, rows, max_groups, fill_groups, tiles_per_group } = tuning;
     let deepened = match tiles_per_group {
         1 => String::new(),
-        tiles => format!(", beyond {} each with {tiles} tiles or more", number(fill_groups.into())),
+        tiles => format!(", {tiles} tiles each beyond {}", number(fill_groups.into())),
     };
     let most = number(max_groups.into());
-    format!("workgroups of {workgroup}, {rows} loads a lane, up to {most} workgroups{deepened}")
+    format!("workgroups of {workgroup} with {rows} loads a lane, at most {most} of them{deepened}")
 }
 
 /// How far the reference kernel moved, in words.

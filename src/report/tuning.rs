@@ -148,3 +148,122 @@ impl From<&TuningRecord> for Tunings {
         }
     }
 }
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::op;
+    use crate::primitive::Reduce;
+    use crate::report::{json, sample, terminal};
+
+    fn record() -> TuningRecord {
+        let (default, fastest) = (Tuning::new(256, 16, 4096).deepened(256, 4), Tuning::new(512, 8, 4224));
+        let found = |tuning, gain: f64, interval| PrimitiveTuning {
+            tuning,
+            default,
+            fastest,
+            candidates: 26,
+            gain,
+            interval,
+            sizes: vec![SizeTuning { items: 1 << 20, default_ns: 8_000.0 * gain, fastest_ns: 8_000.0, gain, interval }],
+        };
+        let sample = sample::record();
+        TuningRecord {
+            schema: 1,
+            version: sample.version,
+            created_s: sample.created_s,
+            adapter: sample.adapter,
+            effort: "quick".into(),
+            wall_s: 12.0,
+            reduce: found(fastest, 1.5, [1.4, 1.6]),
+            scan: found(default, 1.02, [0.99, 1.05]),
+            select: PrimitiveTuning { fastest: default, sizes: vec![], ..found(default, 1.0, [1.0; 2]) },
+        }
+    }
+
+    #[test]
+    fn a_record_comes_back_and_gives_its_tunings() {
+        let record = record();
+        let text = json::write_tuning(&record);
+        assert_eq!(json::read_tuning(&text), Ok(record.clone()));
+        let tunings = Tunings::from_json(&text).expect("it was written by this version");
+        assert_eq!(tunings.reduce, Tuning::new(512, 8, 4224));
+        assert_eq!((tunings.scan, tunings.select), (record.scan.default, record.select.default));
+        assert_eq!(tunings.adapter, record.adapter);
+    }
+
+    #[test]
+    fn another_schema_and_what_is_no_tuning_are_refused() {
+        let text = json::write_tuning(&record());
+        let refused = |text: &str| {
+            let error = Tunings::from_json(text).expect_err("it is refused");
+            assert_eq!(error.kind(), ErrorKind::InvalidRecord);
+            error.to_string()
+        };
+        let other = refused(&text.replacen("\"schema\": 1", "\"schema\": 2", 1));
+        assert_eq!(other, "the record has schema 2, this version reads schema 1");
+        assert!(refused(&json::write(&sample::record())).contains("missing field `reduce`"));
+        assert!(refused(&text.replacen("\"rows\": 8", "\"rows\": -8", 1)).contains("-8"));
+    }
+
+    #[test]
+    fn numbers_that_are_none_come_back_as_nan_and_are_ambiguous() {
+        let mut record = record();
+        (record.reduce.gain, record.reduce.interval) = (f64::NAN, [f64::INFINITY, f64::NAN]);
+        let back = json::read_tuning(&json::write_tuning(&record)).expect("null stands for a number that is none");
+        assert!(back.reduce.gain.is_nan() && back.reduce.interval[0].is_nan());
+        assert_eq!(back.reduce.comparison(), Comparison::Ambiguous);
+    }
+
+    #[test]
+    fn sizes_out_of_range_are_refused_by_the_plan_with_both_numbers() {
+        let Ok(gpu) = Gpu::open() else { return eprintln!("skipped: no adapter") };
+        let text = json::write_tuning(&record());
+        for (from, to, says) in [
+            ("\"workgroup\": 512", "\"workgroup\": 2048", "from 128 to 1024 invocations, not 2048"),
+            ("\"rows\": 8", "\"rows\": 33", "1 to 32 rows, not 33"),
+            ("\"max_groups\": 4224", "\"max_groups\": 70000", "1 to 65535 workgroups share the work, not 70000"),
+        ] {
+            let tunings = Tunings::from_json(&text.replace(from, to)).expect("the numbers are numbers");
+            let error = Reduce::<u32>::with_tuning(&gpu, op::Add, tunings.reduce).expect_err("no plan has these sizes");
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(says), "{error}");
+        }
+    }
+
+    #[test]
+    fn another_adapter_driver_or_width_is_told() {
+        let Ok(gpu) = Gpu::open() else { return eprintln!("skipped: no adapter") };
+        let here = Tunings { adapter: lab::adapter_record(&gpu), ..Tunings::from(&record()) };
+        assert!(here.is_for(&gpu));
+        let moved = |change: fn(&mut AdapterRecord)| {
+            let mut there = here.clone();
+            change(&mut there.adapter);
+            there.is_for(&gpu)
+        };
+        assert!(!moved(|adapter| adapter.name.push('+')));
+        assert!(!moved(|adapter| adapter.driver.push('+')));
+        assert!(!moved(|adapter| adapter.counted_lanes *= 2));
+        assert!(!moved(|adapter| adapter.path.push('+')));
+        assert!(moved(|adapter| adapter.path_reason.push('+')), "words change nothing");
+    }
+
+    #[test]
+    fn the_table_says_what_was_chosen_and_why() {
+        let text = terminal::tuning(&record());
+        assert!(text.lines().all(|line| line.chars().count() <= usize::from(terminal::WIDTH)), "{text}");
+        for part in [
+            "workgroups of 512 with 8 loads a lane, at most 4,224 of them\n",
+            "at most 4,096 of them, 4 tiles each beyond 256\n",
+            "candidates  26",
+            "clearly faster than the default",
+            "inside the noise",
+            "the default, the fastest of the sweep",
+            "1,048,576",
+            "1.40 to 1.60",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+}
