@@ -162,7 +162,7 @@
 //! subgroups are emulated), `TIMESTAMP_QUERY` (without it the lab uses the host's clock), `SHADER_INT64`, `SHADER_F16`
 //! (without them the types `u64`, `i64` and [`F16`] are refused) and `PIPELINE_CACHE`. The least limits are 8 storage
 //! buffers a stage and workgroups of 128 invocations for a [`Gpu`]; plans take workgroups of 256, or of 128 on a CPU
-//! driver, unless a [`Tuning`](primitive::Tuning) says otherwise.
+//! driver, unless a [`Tuning`](primitive::Tuning) says otherwise (`wavelane tune` measures one for an adapter).
 //!
 //! # Limits
 //!

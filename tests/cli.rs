@@ -11,6 +11,9 @@ use std::process::{Command, Stdio};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use serde_json::Value;
+use wavelane::primitive::{Count, Predicate, Prepared, Reduce, Scan, ScanOptions, Select};
+use wavelane::report::Tunings;
+use wavelane::{Gpu, op, wgpu};
 
 type Outcome = Result<(), Failed>;
 
@@ -50,6 +53,8 @@ const CASES: &[Case] = &[
     ("a_record_is_written_and_compared", Needs::AnyAdapter, a_record_is_written_and_compared),
     ("a_record_goes_through_a_pipe", Needs::AnyAdapter, a_record_goes_through_a_pipe),
     ("an_experiment_that_fails_is_written_too", Needs::Lavapipe, an_experiment_that_fails_is_written_too),
+    ("tunings_are_written_read_back_and_taken_by_plans", Needs::AnyAdapter, tunings_are_written_read_back_and_taken),
+    ("a_kernel_of_the_user_is_tuned", Needs::AnyAdapter, a_kernel_of_the_user_is_tuned),
     ("a_full_disk_is_an_error", Needs::AnyAdapterAndDevFull, a_full_disk_is_an_error),
     ("lavapipe_has_the_width_of_its_vectors", Needs::Lavapipe, lavapipe_has_the_width_of_its_vectors),
     ("a_driver_that_reports_a_wrong_width_is_caught", Needs::Lavapipe, a_driver_that_reports_a_wrong_width_is_caught),
@@ -148,6 +153,7 @@ fn help_names_commands_and_exit_codes() -> Outcome {
             "explain",
             "list",
             "emit",
+            "tune",
             "--adapter",
             "--backend",
             "--emulate",
@@ -194,6 +200,13 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["list", "--timeout", "1"], "--timeout changes nothing for `wavelane list`"),
         (&["list", "--checked"], "--checked changes nothing"),
         (&["compare", "a.json", "b.json", "--adapter", "0"], "--adapter changes nothing for `wavelane compare`"),
+        (&["tune", "--sizes", "29"], "28"),
+        (&["tune", "--sizes", "10,x"], "x"),
+        (&["tune", "--entry", "main"], "--kernel"),
+        (&["tune", "--kernel", "a.wgsl", "--override", "N=1"], "--entry"),
+        (&["tune", "--kernel", "a.wgsl", "--entry", "main"], "--override"),
+        (&["tune", "--kernel", "a.wgsl", "--entry", "main", "--override", "N=one"], "WIDTH=64,128"),
+        (&["tune", "--kernel", "a.wgsl", "--entry", "main", "--override", "N=1", "--json", "-"], "--json"),
     ];
     for (args, reason) in wrong {
         let run = wavelane(args)?;
@@ -424,6 +437,81 @@ fn a_record_goes_through_a_pipe() -> Outcome {
     let run = wavelane(&["measure", "lane-map", "--json", "-"])?;
     let record = json(&run)?;
     expect(record["experiments"][0]["id"] == "lane-map", "the experiment", &run)
+}
+
+fn tunings_are_written_read_back_and_taken() -> Outcome {
+    let file = scratch("cli-tuning.json")?;
+    let run = wavelane(&["tune", "--sizes", "8,10", "--json", text(&file)])?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    for word in ["reduce", "scan", "select", "default", "fastest", "chosen"] {
+        expect(run.stdout.contains(word), word, &run)?;
+    }
+    expect(run.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &run)?;
+
+    let content = std::fs::read_to_string(&file)?;
+    let record: Value = serde_json::from_str(&content)?;
+    expect(record["schema"] == 1 && record["version"] == env!("CARGO_PKG_VERSION"), "schema and version", &run)?;
+    for primitive in ["reduce", "scan", "select"] {
+        let found = &record[primitive];
+        let taken = found["tuning"] == found["default"] || found["tuning"] == found["fastest"];
+        expect(taken && found["candidates"].as_u64() > Some(4), primitive, &run)?;
+    }
+
+    // The adapter that a run takes without options, as the tool did.
+    let gpu = Gpu::open()?;
+    let tunings = Tunings::from_json(&content)?;
+    expect(tunings.is_for(&gpu), "measured on this adapter", &run)?;
+    let items: Vec<u32> = (0..5_000).collect();
+    let input = gpu.upload(&items, wgpu::BufferUsages::STORAGE)?;
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    let (output, single) = (gpu.upload(&items, usage)?, gpu.upload(&[0u32], usage)?);
+    let (input, output, single, count) = (input.slice(..), output.slice(..), single.slice(..), Count::Host(5_000));
+    let submit = |call: &Prepared| {
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        call.encode(&mut encoder);
+        gpu.queue().submit([encoder.finish()]);
+    };
+    submit(&Reduce::<u32>::with_tuning(&gpu, op::Add, tunings.reduce)?.prepare(input, single, count)?);
+    expect(gpu.download::<u32>(single)? == [12_497_500], "the sum of 0 to 4999", &run)?;
+    let options = ScanOptions::inclusive().tuning(tunings.scan);
+    submit(&Scan::<u32>::with_options(&gpu, op::Add, options)?.prepare(input, output, count)?);
+    let sums: Vec<u32> = (0..5_000).map(|i| i * (i + 1) / 2).collect();
+    expect(gpu.download::<u32>(output)? == sums, "triangular numbers", &run)?;
+    let even = Predicate::wgsl("x % 2u == 0u");
+    submit(&Select::<u32>::with_tuning(&gpu, even, tunings.select)?.prepare(input, output, single, count)?);
+    expect(gpu.download::<u32>(single)? == [2_500], "half of them", &run)?;
+    let kept: Vec<u32> = (0..2_500).map(|i| 2 * i).collect();
+    expect(gpu.download::<u32>(output)?[..2_500] == kept, "the even ones", &run)
+}
+
+fn a_kernel_of_the_user_is_tuned() -> Outcome {
+    let file = scratch("cli-tune.wgsl")?;
+    std::fs::write(
+        &file,
+        "override WIDTH: u32;
+@group(0) @binding(0) var<storage, read_write> items: array<u32>;
+@compute @workgroup_size(WIDTH)
+fn triple(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < arrayLength(&items) { items[id.x] *= select(3u, 5u, WIDTH == 32u); }
+}",
+    )?;
+    let run = |entry: &str| {
+        let options = ["--entry", entry, "--override", "WIDTH=32,64,128", "--items", "1000"];
+        wavelane(&[&["tune", "--kernel", text(&file)], &options[..]].concat())
+    };
+    let good = run("triple")?;
+    expect(good.code == Some(0), "code 0", &good)?;
+    for (line, groups, result) in
+        [("WIDTH=32", " 32 ", "differs"), ("WIDTH=64", " 16 ", "most"), ("WIDTH=128", " 8 ", "most")]
+    {
+        let found = good.stdout.lines().find(|l| l.trim_start().starts_with(line)).unwrap_or_default();
+        expect(found.contains(groups) && found.contains(result), line, &good)?;
+    }
+    expect(good.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &good)?;
+    let bad = run("double")?;
+    expect(bad.code == Some(1) && bad.stderr.contains("it has triple"), "the entry points that there are", &bad)?;
+    let run = wavelane(&["tune", "--kernel", "/nonexistent.wgsl", "--entry", "a", "--override", "N=1"])?;
+    expect(run.code == Some(1) && run.stderr.contains("/nonexistent.wgsl"), "code 1 and the path", &run)
 }
 
 fn info_fits_a_terminal() -> Outcome {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use wavelane::Gpu;
 use wavelane::lab::{self, Options, Progress};
 use wavelane::measure::Effort;
 use wavelane::report::{self, Record};
@@ -84,15 +85,7 @@ pub(super) fn record(
     options: Options,
     ids: &[impl AsRef<str>],
 ) -> Result<(Record, Option<Failure>)> {
-    let gpu = device.open()?;
-    let _ = writeln!(
-        std::io::stderr(),
-        "{} ({}): {} lanes, {}",
-        gpu.info().name,
-        gpu.info().backend,
-        gpu.lanes(),
-        gpu.path().name()
-    );
+    let gpu = open(device)?;
     let bar = progress_bar();
     let mut failed = None;
     let record = lab::run(&gpu, options, ids, |progress| {
@@ -105,8 +98,22 @@ pub(super) fn record(
     Ok((record?, failed))
 }
 
+/// Opens the device that the options choose, and tells the person at the terminal which it is.
+pub(super) fn open(device: &DeviceArgs) -> Result<Gpu> {
+    let gpu = device.open()?;
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} ({}): {} lanes, {}",
+        gpu.info().name,
+        gpu.info().backend,
+        gpu.lanes(),
+        gpu.path().name()
+    );
+    Ok(gpu)
+}
+
 /// A bar on standard error; invisible where that is no terminal.
-fn progress_bar() -> ProgressBar {
+pub(super) fn progress_bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg} ({elapsed})") {
         bar.set_style(style.progress_chars("■■□"));

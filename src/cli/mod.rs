@@ -14,6 +14,7 @@ mod measure;
 mod output;
 mod report;
 mod translate;
+mod tune;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -65,6 +66,7 @@ enum Command {
     Explain(explain::ExplainArgs),
     List(list::ListArgs),
     Emit(emit::EmitArgs),
+    Tune(tune::TuneArgs),
 }
 
 /// Which device, and how it is used.
@@ -201,6 +203,7 @@ fn run(cli: &Cli) -> Result {
         Some(Command::Emit(args)) => {
             cli.device.refuse("emit", &["--checked"]).and_then(|()| emit::run(args, cli.device.checks()))
         }
+        Some(Command::Tune(args)) => tune::run(&cli.device, args),
     }
 }
 

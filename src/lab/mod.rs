@@ -67,6 +67,10 @@ mod timing;
 mod tiny_workgroups;
 mod tree_sum;
 mod trip_count;
+pub mod tune;
+// naga resolves overrides where one of its writers is built.
+#[cfg(feature = "cli")]
+pub mod tune_kernel;
 mod two_arms;
 mod two_way;
 mod uniform;

@@ -7,8 +7,10 @@ use crate::op::{Op, OperatorKind};
 use crate::shader::module::{Instance, ModuleBuilder, Piece, Target, key_types, printed};
 use crate::shader::{Assembled, Checks, Fragment, MAX_LANES, Renames, fragment, reflect};
 
-/// Sizes of a plan's kernels. The defaults are chosen by measurement; a plan takes others with `with_tuning`.
+/// Sizes of a plan's kernels. The defaults are chosen by measurement; a plan takes others with `with_tuning`, such as those
+/// that `wavelane tune` measured on an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "lab", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Tuning {
     /// Invocations a workgroup: a power of two from 128 to 1,024.

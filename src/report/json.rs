@@ -1,10 +1,17 @@
 //! The record as JSON, whole: what [`read()`] reads, [`write()`] wrote.
 
-use super::{Record, RecordComparison, SCHEMA};
+use serde::de::DeserializeOwned;
+
+use super::{Record, RecordComparison, SCHEMA, TuningRecord};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The record with all its samples, indented. Numbers that are none (NaN, infinities) are written as `null`.
 pub fn write(record: &Record) -> String {
+    pretty(record)
+}
+
+/// The record of `wavelane tune`, indented, with `null` as [`write()`] has it.
+pub fn write_tuning(record: &TuningRecord) -> String {
     pretty(record)
 }
 
@@ -25,6 +32,18 @@ fn pretty(value: &impl serde::Serialize) -> String {
 /// [`ErrorKind::InvalidRecord`] for text that is not JSON, JSON that is no record, another schema, or a field that is
 /// missing or of another type; the message says which, and in which line.
 pub fn read(text: &str) -> Result<Record> {
+    parse(text)
+}
+
+/// Reads what [`write_tuning`] wrote.
+///
+/// # Errors
+/// As [`read()`].
+pub fn read_tuning(text: &str) -> Result<TuningRecord> {
+    parse(text)
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     let invalid = |message: String| Error::new(ErrorKind::InvalidRecord, message);
     let json: serde_json::Value =
         serde_json::from_str(text).map_err(|error| invalid(format!("this is no JSON record: {error}")))?;

@@ -4,6 +4,7 @@
 //! compares two of them row by row, and [`side_by_side`] shows several on one page.
 
 mod record;
+mod tuning;
 
 #[cfg(feature = "cli")]
 mod compare;
@@ -26,3 +27,4 @@ pub mod terminal;
 #[cfg(feature = "cli")]
 pub use compare::{Change, RecordComparison, RowComparison, RunId, compare_records};
 pub use record::*;
+pub use tuning::{PrimitiveTuning, SizeTuning, TuningRecord, Tunings};

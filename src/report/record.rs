@@ -261,26 +261,26 @@ pub struct Series {
 }
 
 /// JSON has no NaN and no infinities: `null` is written for them, and read as NaN.
-mod null_is_nan {
+pub(super) mod null_is_nan {
     use serde::{Deserialize, Deserializer};
 
     fn or_nan(value: Option<f64>) -> f64 {
         value.unwrap_or(f64::NAN)
     }
 
-    pub(super) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    pub(in super::super) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         Option::deserialize(from).map(or_nan)
     }
 
-    pub(super) fn pair<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; 2], D::Error> {
+    pub(in super::super) fn pair<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; 2], D::Error> {
         <[Option<f64>; 2]>::deserialize(from).map(|pair| pair.map(or_nan))
     }
 
-    pub(super) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    pub(in super::super) fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
         Vec::<Option<f64>>::deserialize(from).map(|list| list.into_iter().map(or_nan).collect())
     }
 
-    pub(super) fn pairs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<[f64; 2]>, D::Error> {
+    pub(in super::super) fn pairs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<[f64; 2]>, D::Error> {
         Vec::<[Option<f64>; 2]>::deserialize(from).map(|list| list.into_iter().map(|pair| pair.map(or_nan)).collect())
     }
 }

@@ -3,7 +3,10 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
 
 use super::format::{date, number};
-use super::{Change, ExperimentRecord, Record, RecordComparison, RunId, Verdict};
+use super::{Change, ExperimentRecord, Record, RecordComparison, RunId, TuningRecord, Unit, Verdict};
+use crate::lab::tune_kernel::{self, Candidate};
+use crate::measure::{self, Comparison};
+use crate::primitive::Tuning;
 
 /// What a run found: the adapter, the verdicts counted, and one line an experiment.
 pub fn summary(record: &Record, columns: u16) -> String {
@@ -130,6 +133,103 @@ pub fn comparison(comparison: &RecordComparison, columns: u16) -> String {
         text += &print(&table);
     }
     text
+}
+
+/// What `wavelane tune` found: the sizes of each primitive's plans, and what they gain over each number of items.
+pub fn tuning(record: &TuningRecord, columns: u16) -> String {
+    let adapter = &record.adapter;
+    let run = format!(
+        "wavelane {}, {}, {} s, {}",
+        record.version,
+        record.effort,
+        number(record.wall_s),
+        date(record.created_s)
+    );
+    let mut text = format!("{} ({}, {})\n", adapter.name, adapter.backend, adapter.kind);
+    let lanes = format!("{} counted, {}", adapter.counted_lanes, adapter.path);
+    text += &facts(columns, &[("driver", &adapter.driver), ("lanes", &lanes), ("run", &run)]);
+    for (name, found) in record.primitives() {
+        let chosen = match found.comparison() {
+            _ if found.fastest == found.default => "the default, the fastest of the sweep",
+            Comparison::Faster => "the fastest, clearly faster than the default",
+            Comparison::Slower => "the default: the sweep's fastest is slower in samples of its own",
+            Comparison::Same | Comparison::Ambiguous => "the default: the fastest is inside the noise",
+        };
+        text += &format!("\n{name}\n");
+        text += &facts(
+            columns,
+            &[
+                ("default", &sizes(found.default)),
+                ("fastest", &sizes(found.fastest)),
+                ("chosen", chosen),
+                ("candidates", &found.candidates.to_string()),
+            ],
+        );
+        if found.sizes.is_empty() {
+            continue;
+        }
+        let mut table = table(columns, ["items", "default", "fastest", "gain", "95 % interval"]);
+        let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+        for size in &found.sizes {
+            table.add_row([
+                right(number(size.items.into())),
+                right(Unit::Ns.format(size.default_ns)),
+                right(Unit::Ns.format(size.fastest_ns)),
+                right(Unit::Ratio.format(size.gain)),
+                right(Unit::Ratio.format_range(size.interval)),
+            ]);
+        }
+        table.add_row([
+            right("all".into()),
+            Cell::new(""),
+            Cell::new(""),
+            right(Unit::Ratio.format(found.gain)),
+            right(Unit::Ratio.format_range(found.interval)),
+        ]);
+        text += &print(&table);
+    }
+    text
+}
+
+/// What `wavelane tune --kernel` found: every combination with its time, and the fastest.
+pub fn kernel_tuning(candidates: &[Candidate], columns: u16) -> String {
+    let Some(fastest) = tune_kernel::fastest(candidates) else { return String::new() };
+    let mut table =
+        table(columns, ["constants", "workgroups", "time", "95 % interval", "over the fastest", "speed", "result"]);
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    for candidate in candidates {
+        let ratio = candidate.samples.median() / fastest.samples.median();
+        let speed = match measure::compare(&fastest.samples.ns, &candidate.samples.ns) {
+            _ if std::ptr::eq(candidate, fastest) => "fastest",
+            Comparison::Same => "same",
+            Comparison::Faster => "faster",
+            Comparison::Slower => "slower",
+            Comparison::Ambiguous => "ambiguous",
+        };
+        table.add_row([
+            Cell::new(tune_kernel::named(&candidate.constants)),
+            right(number(candidate.groups.into())),
+            right(Unit::Ns.format(candidate.samples.median())),
+            right(Unit::Ns.format_range(candidate.samples.interval())),
+            right(Unit::Ratio.format(ratio)),
+            Cell::new(speed),
+            Cell::new(if candidate.agrees { "as most" } else { "differs" }),
+        ]);
+    }
+    let name = tune_kernel::named(&fastest.constants);
+    let compared = "with each other, bit by bit; which of them is right is not known";
+    print(&table) + "\n" + &facts(columns, &[("fastest", &name), ("results", compared)])
+}
+
+/// A tuning in words.
+fn sizes(tuning: Tuning) -> String {
+    let Tuning { workgroup, rows, max_groups, fill_groups, tiles_per_group } = tuning;
+    let deepened = match tiles_per_group {
+        1 => String::new(),
+        tiles => format!(", {tiles} tiles each beyond {}", number(fill_groups.into())),
+    };
+    let most = number(max_groups.into());
+    format!("workgroups of {workgroup} with {rows} loads a lane, at most {most} of them{deepened}")
 }
 
 /// How far the reference kernel moved, in words.

@@ -15,7 +15,6 @@ wavelane against other libraries, on one adapter; one CSV row a case.
   --rounds N                       samples of each contender (default: 9 to 101, by the time they take)
   --adapter NAME                   a part of the adapter's name, or its index
   --cub PROGRAM                    the program made from cub/cub.cu, to be timed in turns with ours
-  --tune                           sweep the sizes of our plans instead
 ";
 
 pub(crate) const ELEMENTS: [&str; 4] = [u32::NAME, i32::NAME, f32::NAME, u64::NAME];
@@ -27,7 +26,6 @@ pub(crate) struct Args {
     pub(crate) rounds: Option<usize>,
     pub(crate) adapter: Option<String>,
     pub(crate) cub: Option<PathBuf>,
-    pub(crate) tune: bool,
     pub(crate) help: bool,
 }
 
@@ -40,7 +38,6 @@ impl Args {
             rounds: None,
             adapter: None,
             cub: None,
-            tune: false,
             help: false,
         };
         let mut words = args.flat_map(|arg| match arg.split_once('=') {
@@ -62,7 +59,6 @@ impl Args {
                 }
                 "--adapter" => parsed.adapter = Some(value()?),
                 "--cub" => parsed.cub = Some(value()?.into()),
-                "--tune" => parsed.tune = true,
                 "--help" | "-h" => parsed.help = true,
                 // What `cargo bench` would pass.
                 "--bench" => {}

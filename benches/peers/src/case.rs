@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use wavelane::Gpu;
 use wavelane::op::Add;
-use wavelane::primitive::{Count, Predicate, Prepared, Reduce, Scan, ScanOptions, Select, Tuning};
+use wavelane::primitive::{Count, Predicate, Prepared, Reduce, Scan, Select};
 
 use crate::Result;
 use crate::item::{Item, Keep};
@@ -75,32 +75,19 @@ impl<T: Item> Case<T> {
         Ok(case)
     }
 
-    /// Our call, with the sizes that the plan chooses or with others.
-    pub(crate) fn ours(&self, primitive: Primitive, keep: Keep, tuning: Option<Tuning>) -> wavelane::Result<Prepared> {
+    /// Our call.
+    pub(crate) fn ours(&self, primitive: Primitive, keep: Keep) -> wavelane::Result<Prepared> {
         let count = Count::Host(self.items);
         let (input, output) = (self.input.slice(..), self.output.slice(..));
         match primitive {
-            Primitive::Reduce => {
-                let tuning = tuning.unwrap_or_else(|| Reduce::<T>::default_tuning(&self.gpu));
-                Reduce::<T>::with_tuning(&self.gpu, Add, tuning)?.prepare(input, self.single.slice(..), count)
-            }
-            Primitive::Scan => {
-                let tuning = tuning.unwrap_or_else(|| Scan::<T>::default_tuning(&self.gpu));
-                let options = ScanOptions::inclusive().tuning(tuning);
-                Scan::<T>::with_options(&self.gpu, Add, options)?.prepare(input, output, count)
-            }
+            Primitive::Reduce => Reduce::<T>::new(&self.gpu, Add)?.prepare(input, self.single.slice(..), count),
+            Primitive::Scan => Scan::<T>::inclusive(&self.gpu, Add)?.prepare(input, output, count),
             Primitive::Select => {
                 let predicate = Predicate::wgsl(match keep {
                     Keep::High => T::HIGH,
                     Keep::Odd => "(x & 1u) == 1u",
                 });
-                let tuning = tuning.unwrap_or_else(|| Select::<T>::default_tuning(&self.gpu));
-                Select::<T>::with_tuning(&self.gpu, predicate, tuning)?.prepare(
-                    input,
-                    output,
-                    self.single.slice(..4),
-                    count,
-                )
+                Select::<T>::new(&self.gpu, predicate)?.prepare(input, output, self.single.slice(..4), count)
             }
         }
     }
@@ -222,7 +209,7 @@ mod tests {
         let short = Case::<u32> { items: 4_999, ..Case::new(&gpu, 5_000).expect("a small case fits") };
         for primitive in Primitive::ALL {
             for keep in [Keep::High, Keep::Odd] {
-                let call = case.ours(primitive, keep, None).expect("the plan is built");
+                let call = case.ours(primitive, keep).expect("the plan is built");
                 let mut encode = |encoder: &mut wgpu::CommandEncoder| {
                     call.encode(encoder);
                     Ok(())
@@ -230,7 +217,7 @@ mod tests {
                 case.verify(primitive, keep, &mut encode).expect("the result is right");
                 assert!(case.verify(primitive, keep, &mut |_| Ok(())).is_err(), "{primitive:?} that does nothing");
                 // The last item left out: of a selection only where it is one that is kept.
-                let missing = short.ours(primitive, keep, None).expect("the plan is built");
+                let missing = short.ours(primitive, keep).expect("the plan is built");
                 let mut encode = |encoder: &mut wgpu::CommandEncoder| {
                     missing.encode(encoder);
                     encoder.copy_buffer_to_buffer(&short.output, 0, &case.output, 0, 4 * 5_000);

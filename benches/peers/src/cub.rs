@@ -25,7 +25,7 @@ pub(crate) fn medians(
     primitive: Primitive,
     calls: u32,
 ) -> Result<[f64; 2]> {
-    let call = case.ours(primitive, Keep::Odd, None)?;
+    let call = case.ours(primitive, Keep::Odd)?;
     case.verify(primitive, Keep::Odd, &mut |encoder| {
         call.encode(encoder);
         Ok(())

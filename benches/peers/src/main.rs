@@ -43,7 +43,6 @@ mod cub;
 mod item;
 mod peer;
 mod timer;
-mod tune;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -60,9 +59,6 @@ use timer::{Contender, Timer, Work};
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 const HEADER: &str = "primitive,element,items,ours_ns,peer,peer_ns,peer_over_ours";
-const TUNE_HEADER: &str = "primitive,items,workgroup,rows,max_groups,ns,share_of_best";
-/// Samples of a point of the sweep.
-const TUNE_ROUNDS: usize = 9;
 
 fn main() -> ExitCode {
     match Args::parse(std::env::args().skip(1)).and_then(|args| run(&args)) {
@@ -82,8 +78,8 @@ fn run(args: &Args) -> Result<bool> {
         return Ok(true);
     }
     let gpu = open(args.adapter.as_deref())?;
-    let rounds = args.rounds.or(args.tune.then_some(TUNE_ROUNDS));
-    let mut bench = Bench { timer: Timer::new(Sampler::new(&gpu, Effort::Quick)?, rounds), gpu, args, right: true };
+    let timer = Timer::new(Sampler::new(&gpu, Effort::Quick)?, args.rounds);
+    let mut bench = Bench { timer, gpu, args, right: true };
     let info = bench.gpu.info();
     eprintln!(
         "{} ({}, {} {}), subgroups {} of {} lanes; {}",
@@ -95,13 +91,9 @@ fn run(args: &Args) -> Result<bool> {
         bench.gpu.lanes(),
         bench.timer.clock()
     );
-    print_row(if args.tune { TUNE_HEADER } else { HEADER });
+    print_row(HEADER);
     for &log2 in &args.sizes {
         let items = 1u32 << log2;
-        if args.tune {
-            bench.tune(items);
-            continue;
-        }
         for &element in &args.elements {
             match element {
                 u32::NAME => bench.size(items, Bench::peers),
@@ -179,7 +171,9 @@ impl Bench<'_> {
         let result = self.lampshade(case, primitive, call);
         self.keep(result);
         if let Some(program) = &self.args.cub {
-            for (calls, name) in [(1, "cub".to_string()), (cub::IN_A_ROW, format!("cub; {} calls in a row", cub::IN_A_ROW))] {
+            for (calls, name) in
+                [(1, "cub".to_string()), (cub::IN_A_ROW, format!("cub; {} calls in a row", cub::IN_A_ROW))]
+            {
                 match cub::medians(&self.timer, program, case, primitive, calls) {
                     Ok([ours, cub]) => row(case, primitive, ours, &name, cub),
                     Err(error) => self.failed(&error.to_string()),
@@ -239,23 +233,6 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn tune(&mut self, items: u32) {
-        let case = match Case::<u32>::new(&self.gpu, items) {
-            Ok(case) => case,
-            Err(error) => return eprintln!("2^{}: left out, {error}", items.ilog2()),
-        };
-        for &primitive in &self.args.primitives {
-            let began = std::time::Instant::now();
-            let rows = tune::rows(&self.timer, &case, primitive);
-            if let Some(rows) = self.keep(rows) {
-                rows.iter().for_each(|row| print_row(row));
-                let seconds = began.elapsed().as_secs_f64();
-                let count = rows.len();
-                eprintln!("{} of 2^{}: {count} points in {seconds:.1} s", primitive.name(), items.ilog2());
-            }
-        }
-    }
-
     /// The value, or a message and a mark that something was wrong.
     fn keep<T, E: std::fmt::Display>(&mut self, result: Result<T, E>) -> Option<T> {
         result.map_err(|error| self.failed(&error.to_string())).ok()
@@ -269,7 +246,7 @@ impl Bench<'_> {
 
 /// Our call, once its result was right.
 fn verified<T: Item>(case: &Case<T>, primitive: Primitive) -> Result<Prepared> {
-    let call = case.ours(primitive, Keep::High, None)?;
+    let call = case.ours(primitive, Keep::High)?;
     let mut encode = |encoder: &mut wgpu::CommandEncoder| {
         call.encode(encoder);
         Ok(())
