@@ -172,7 +172,9 @@ fn is_reserved(name: &str) -> bool {
 
 /// Names of WGSL that this crate's text uses and that a declaration of the same name would hide from it.
 pub(crate) fn hides_wgsl(name: &str) -> bool {
-    let prefixes = ["subgroup", "atomic", "vec"];
+    // `subgroupAdd`, but not `subgroup_sum`; `vec4`, but not `vectors`.
+    let families = ["subgroup", "atomic", "vec"];
+    let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit());
     let names = [
         "u32",
         "i32",
@@ -197,7 +199,7 @@ pub(crate) fn hides_wgsl(name: &str) -> bool {
         "storageBarrier",
         "workgroupUniformLoad",
     ];
-    prefixes.iter().any(|prefix| name.starts_with(prefix)) || names.contains(&name)
+    families.iter().any(|family| name.strip_prefix(family).is_some_and(goes_on)) || names.contains(&name)
 }
 
 /// Whether text can loop for ever, index out of range, divide by zero or keep state: what wgpu's checks are for.
@@ -306,6 +308,16 @@ mod tests {
     use crate::gpu::SubgroupPath;
     use crate::op::OperatorKind;
     use crate::shader::module::{ModuleBuilder, Piece, Target};
+
+    #[test]
+    fn only_what_wgsl_has_is_hidden() {
+        for name in ["subgroupAdd", "atomicLoad", "vec2", "vec4", "min", "workgroupBarrier"] {
+            assert!(hides_wgsl(name), "{name}");
+        }
+        for name in ["subgroup_sum", "subgroup", "atomics", "vectors", "vec", "minimum"] {
+            assert!(!hides_wgsl(name), "{name}");
+        }
+    }
 
     const GOOD: &str = "fn identity() -> f32 { return 0.0; } fn combine(a: f32, b: f32) -> f32 { return a + b; }";
 
