@@ -14,6 +14,8 @@ struct DevParams {
   count_out_at: u32,
   args_at: u32,
   args_items: u32,
+  // 0, which no compiler knows.
+  zero: u32,
 }
 
 @group(0) @binding(0) var<uniform> dev_params: DevParams;

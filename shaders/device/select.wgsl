@@ -36,10 +36,14 @@ fn dev_select_write(place: Place) {
   for (var tile = span.first; tile < span.last; tile += TILE_PACKS) {
     let at = tile + sg_id * ROWS * sg_size;
     let rows = dev_load_rows(span, at, T());
-    let keeps = dev_keep_rows(span, at, rows);
+    var keeps = dev_keep_rows(span, at, rows);
     var before: array<u32, ROWS>;
     var all = 0u;
     for (var r = 0u; r < ROWS; r++) {
+      // Changes nothing, but hides from the compiler what the branches of the predicate found. NVIDIA's (580.159) follows
+      // an invocation from there straight to the branch that stores, over the barriers between, and gives each of the two
+      // ways its own copy of them: workgroups then leave a barrier when half of them have come.
+      keeps[r] ^= dev_params.zero;
       let kept = countOneBits(keeps[r]);
       let inclusive = sg_scan_inclusive_add_u32(kept);
       before[r] = all + inclusive - kept;

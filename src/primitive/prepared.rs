@@ -262,6 +262,7 @@ pub(crate) struct Params {
     pub(crate) count_out_at: u32,
     pub(crate) args_at: u32,
     pub(crate) args_items: u32,
+    pub(crate) zero: u32,
 }
 
 /// The parameters of a call as a buffer, and the binding of its count.
