@@ -214,6 +214,8 @@ pub mod primitive;
 #[cfg(feature = "lab")]
 pub mod report;
 pub mod shader;
+#[cfg(feature = "simt")]
+pub mod simt;
 
 pub use element::{Element, ElementType, F16, Field, Scalar, Struct, Vector, VectorElement};
 pub use error::{Error, ErrorKind, Result};
