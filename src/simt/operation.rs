@@ -168,7 +168,6 @@ operations! {
         Select => if x == 0 { z } else { y },
         BitSelect => x & y | !x & z,
         Fma => f(x).mul_add(f(y), f(z)).to_bits(),
-        Mix => (f(x) * (1.0 - f(z)) + f(y) * f(z)).to_bits(),
         SmoothStep => smooth_step(f(x), f(y), f(z)).to_bits(),
         ExtractUint => extract_uint(x, y, z),
         ExtractInt => extract_int(x, y, z),
@@ -364,7 +363,8 @@ mod tests {
                 assert_eq!(float_to_half(float), bits);
             }
         }
-        for (float, half) in [(1.0, 0x3c00), (65519.9, 0x7bff), (65520.0, 0x7c00), (-2.0, 0xc000), (5.960_464_5e-8, 1)] {
+        for (float, half) in [(1.0, 0x3c00), (65519.9, 0x7bff), (65520.0, 0x7c00), (-2.0, 0xc000), (5.960_464_5e-8, 1)]
+        {
             assert_eq!(float_to_half(float), half);
         }
         // Between two halves: to the even one.
