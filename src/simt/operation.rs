@@ -6,19 +6,21 @@
 /// Defines operations with their meaning, for a lane and for a row of lanes. The row's loop is inside the match, so that
 /// each operation has a loop of its own that the compiler can vectorise.
 macro_rules! operations {
-    ($(#[$about:meta])* $name:ident($($x:ident: $from:ty),+) -> $to:ty { $($variant:ident => $value:expr,)* }) => {
+    ($(#[$about:meta])* $name:ident($words:tt: [$from:ty; $count:literal]) -> $to:ty {
+        $($variant:ident => $value:expr,)*
+    }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum $name { $($variant),* }
 
         impl $name {
             #[inline(always)]
-            pub(crate) fn row<const W: usize>(self, $($x: &[$from; W]),+) -> [$to; W] {
+            pub(crate) fn row<const W: usize>(self, rows: [&[$from; W]; $count]) -> [$to; W] {
                 let mut row = [<$to>::default(); W];
                 match self {
                     $(Self::$variant => {
                         for lane in 0..W {
-                            $(let $x = $x[lane];)+
+                            let $words = rows.map(|row| row[lane]);
                             row[lane] = $value;
                         }
                     })*
@@ -26,8 +28,10 @@ macro_rules! operations {
                 row
             }
 
-            pub(crate) fn lane(self, $($x: $from),+) -> $to {
-                self.row($(&[$x]),+)[0]
+            #[cfg_attr(not(test), allow(dead_code, reason = "only some are also applied to single lanes"))]
+            pub(crate) fn lane(self, words: [$from; $count]) -> $to {
+                let $words = words;
+                match self { $(Self::$variant => $value),* }
             }
         }
     };
@@ -43,7 +47,7 @@ fn d(bits: u64) -> f64 {
 
 operations! {
     /// From one word.
-    Unary(x: u32) -> u32 {
+    Unary([x]: [u32; 1]) -> u32 {
         NotBool => x ^ 1,
         Not => !x,
         NegInt => x.wrapping_neg(),
@@ -113,7 +117,7 @@ operations! {
 
 operations! {
     /// From two words.
-    Binary(x: u32, y: u32) -> u32 {
+    Binary([x, y]: [u32; 2]) -> u32 {
         AddInt => x.wrapping_add(y),
         SubInt => x.wrapping_sub(y),
         MulInt => x.wrapping_mul(y),
@@ -163,7 +167,7 @@ operations! {
 
 operations! {
     /// From three words.
-    Ternary(x: u32, y: u32, z: u32) -> u32 {
+    Ternary([x, y, z]: [u32; 3]) -> u32 {
         // The condition comes first, then what it accepts.
         Select => if x == 0 { z } else { y },
         BitSelect => x & y | !x & z,
@@ -176,7 +180,7 @@ operations! {
 
 operations! {
     /// From one wide word.
-    WideUnary(x: u64) -> u64 {
+    WideUnary([x]: [u64; 1]) -> u64 {
         Not => !x,
         NegInt => x.wrapping_neg(),
         AbsInt => (x as i64).wrapping_abs() as u64,
@@ -208,7 +212,7 @@ operations! {
 
 operations! {
     /// From two wide words.
-    WideBinary(x: u64, y: u64) -> u64 {
+    WideBinary([x, y]: [u64; 2]) -> u64 {
         AddInt => x.wrapping_add(y),
         SubInt => x.wrapping_sub(y),
         MulInt => x.wrapping_mul(y),
@@ -238,7 +242,7 @@ operations! {
 
 operations! {
     /// A bool from two wide words.
-    WideCompare(x: u64, y: u64) -> u32 {
+    WideCompare([x, y]: [u64; 2]) -> u32 {
         Equal => u32::from(x == y),
         NotEqual => u32::from(x != y),
         LessUint => u32::from(x < y),
@@ -254,7 +258,7 @@ operations! {
 
 operations! {
     /// A wide word from a word.
-    Widen(x: u32) -> u64 {
+    Widen([x]: [u32; 1]) -> u64 {
         UintToInt => u64::from(x),
         IntToInt => x as i32 as u64,
         FloatToUint => f(x) as u64,
@@ -267,7 +271,7 @@ operations! {
 
 operations! {
     /// A word from a wide word.
-    Narrow(x: u64) -> u32 {
+    Narrow([x]: [u64; 1]) -> u32 {
         IntToInt => x as u32,
         IntToBool => u32::from(x != 0),
         UintToFloat => (x as f32).to_bits(),
@@ -375,24 +379,24 @@ mod tests {
     #[test]
     fn integers_at_their_edges() {
         let min = i32::MIN as u32;
-        assert_eq!(Binary::DivInt.lane(min, -1_i32 as u32), min);
-        assert_eq!(Binary::RemInt.lane(min, -1_i32 as u32), 0);
-        assert_eq!(Binary::DivInt.lane(7, 0), 7);
-        assert_eq!(Binary::RemInt.lane(7, 0), 0);
-        assert_eq!(Binary::DivUint.lane(7, 0), 7);
-        assert_eq!(Binary::RemUint.lane(7, 0), 0);
-        assert_eq!(Binary::Shl.lane(1, 33), 2);
-        assert_eq!(Binary::ShrInt.lane(min, 63), !0);
-        assert_eq!(Unary::FirstLeadingBitInt.lane(!0), !0);
-        assert_eq!(Unary::FirstLeadingBitInt.lane(-3_i32 as u32), 1);
-        assert_eq!(Unary::FirstLeadingBitUint.lane(0), !0);
-        assert_eq!(Unary::FirstLeadingBitUint.lane(1), 0);
-        assert_eq!(Ternary::ExtractUint.lane(0xabcd_1234, 4, 8), 0x23);
-        assert_eq!(Ternary::ExtractInt.lane(0xf0, 4, 4), !0);
-        assert_eq!(Ternary::ExtractInt.lane(5, 32, 4), 0);
-        assert_eq!(Ternary::ExtractUint.lane(5, 0, 32), 5);
-        assert_eq!(Binary::BitMask.lane(28, 9), 0xf000_0000);
-        assert_eq!(WideBinary::DivInt.lane(1 << 63, !0), 1 << 63);
+        assert_eq!(Binary::DivInt.lane([min, -1_i32 as u32]), min);
+        assert_eq!(Binary::RemInt.lane([min, -1_i32 as u32]), 0);
+        assert_eq!(Binary::DivInt.lane([7, 0]), 7);
+        assert_eq!(Binary::RemInt.lane([7, 0]), 0);
+        assert_eq!(Binary::DivUint.lane([7, 0]), 7);
+        assert_eq!(Binary::RemUint.lane([7, 0]), 0);
+        assert_eq!(Binary::Shl.lane([1, 33]), 2);
+        assert_eq!(Binary::ShrInt.lane([min, 63]), !0);
+        assert_eq!(Unary::FirstLeadingBitInt.lane([!0]), !0);
+        assert_eq!(Unary::FirstLeadingBitInt.lane([-3_i32 as u32]), 1);
+        assert_eq!(Unary::FirstLeadingBitUint.lane([0]), !0);
+        assert_eq!(Unary::FirstLeadingBitUint.lane([1]), 0);
+        assert_eq!(Ternary::ExtractUint.lane([0xabcd_1234, 4, 8]), 0x23);
+        assert_eq!(Ternary::ExtractInt.lane([0xf0, 4, 4]), !0);
+        assert_eq!(Ternary::ExtractInt.lane([5, 32, 4]), 0);
+        assert_eq!(Ternary::ExtractUint.lane([5, 0, 32]), 5);
+        assert_eq!(Binary::BitMask.lane([28, 9]), 0xf000_0000);
+        assert_eq!(WideBinary::DivInt.lane([1 << 63, !0]), 1 << 63);
     }
 
     #[test]
@@ -400,7 +404,7 @@ mod tests {
         for x in [1.0, 0.5, 0.75, -3.0, f32::MAX, f32::MIN_POSITIVE, 1e-45, 0.0] {
             let (fraction, exponent) = frexp(x);
             assert!(x == 0.0 || (0.5..1.0).contains(&fraction.abs()), "{x}: {fraction}");
-            assert_eq!(f(Binary::Ldexp.lane(fraction.to_bits(), exponent as u32)), x);
+            assert_eq!(f(Binary::Ldexp.lane([fraction.to_bits(), exponent as u32])), x);
         }
     }
 }

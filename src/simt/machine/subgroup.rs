@@ -249,14 +249,14 @@ impl<const W: usize> Subgroup<W> {
                     self.set(to + i, &row);
                 }
             }
-            Op::Unary { op, to, x } => self.set(to, &op.row(self.row(x))),
-            Op::Binary { op, to, x, y } => self.set(to, &op.row(self.row(x), self.row(y))),
-            Op::Ternary { op, to, x, y, z } => self.set(to, &op.row(self.row(x), self.row(y), self.row(z))),
-            Op::WideUnary { op, to, x } => self.set_wide(to, &op.row(&self.wide_row(x))),
-            Op::WideBinary { op, to, x, y } => self.set_wide(to, &op.row(&self.wide_row(x), &self.wide_row(y))),
-            Op::WideCompare { op, to, x, y } => self.set(to, &op.row(&self.wide_row(x), &self.wide_row(y))),
-            Op::Widen { op, to, x } => self.set_wide(to, &op.row(self.row(x))),
-            Op::Narrow { op, to, x } => self.set(to, &op.row(&self.wide_row(x))),
+            Op::Unary { op, to, x } => self.set(to, &op.row([self.row(x)])),
+            Op::Binary { op, to, x, y } => self.set(to, &op.row([self.row(x), self.row(y)])),
+            Op::Ternary { op, to, x, y, z } => self.set(to, &op.row([self.row(x), self.row(y), self.row(z)])),
+            Op::WideUnary { op, to, x } => self.set_wide(to, &op.row([&self.wide_row(x)])),
+            Op::WideBinary { op, to, x, y } => self.set_wide(to, &op.row([&self.wide_row(x), &self.wide_row(y)])),
+            Op::WideCompare { op, to, x, y } => self.set(to, &op.row([&self.wide_row(x), &self.wide_row(y)])),
+            Op::Widen { op, to, x } => self.set_wide(to, &op.row([self.row(x)])),
+            Op::Narrow { op, to, x } => self.set(to, &op.row([&self.wide_row(x)])),
             Op::Index { to, base, index, stride, length } => {
                 let length = match length {
                     Length::Fixed(length) => length,
@@ -315,12 +315,12 @@ impl<const W: usize> Subgroup<W> {
             Op::LoadHalf { to, address } => {
                 let view = views[usize::from(address.slot)];
                 let row = self.addresses(address).map(|byte| view.read(byte / 4) >> (8 * (byte & 2)) & 0xffff);
-                self.set(to, &Unary::HalfToFloat.row(&row));
+                self.set(to, &Unary::HalfToFloat.row([&row]));
             }
             Op::StoreHalf { address, from } => {
                 let view = views[usize::from(address.slot)];
                 let addresses = self.addresses(address);
-                let row = Unary::FloatToHalf.row(self.row(from));
+                let row = Unary::FloatToHalf.row([self.row(from)]);
                 for lane in lanes(self.active.mask) {
                     let shift = 8 * (addresses[lane] & 2);
                     if let Some(word) = view.word(addresses[lane] / 4) {
@@ -338,7 +338,7 @@ impl<const W: usize> Subgroup<W> {
                     this.registers[old as usize][lane] = match how {
                         Update::Exchange => word.map_or(0, |word| word.swap(value[lane], SeqCst)),
                         Update::Combine(op) => {
-                            word.map_or(0, |word| update(word, |before| op.lane(before, value[lane])))
+                            word.map_or(0, |word| update(word, |before| op.lane([before, value[lane]])))
                         }
                     };
                 });
@@ -357,7 +357,7 @@ impl<const W: usize> Subgroup<W> {
                 self.each_wide_word(views, address, old, |_, lane, before| {
                     Some(match how {
                         Update::Exchange => value[lane],
-                        Update::Combine(op) => op.lane(before, value[lane]),
+                        Update::Combine(op) => op.lane([before, value[lane]]),
                     })
                 });
             }
@@ -382,11 +382,11 @@ impl<const W: usize> Subgroup<W> {
                 self.set(to, &[vote.into(); W]);
             }
             Op::Collective { op, kind, identity, to, x } => {
-                let row = collective(self.active.mask, kind, identity, self.row(x), |x, y| op.lane(x, y));
+                let row = collective(self.active.mask, kind, identity, self.row(x), |x, y| op.lane([x, y]));
                 self.set(to, &row);
             }
             Op::WideCollective { op, kind, identity, to, x } => {
-                let row = collective(self.active.mask, kind, identity, &self.wide_row(x), |x, y| op.lane(x, y));
+                let row = collective(self.active.mask, kind, identity, &self.wide_row(x), |x, y| op.lane([x, y]));
                 self.set_wide(to, &row);
             }
             Op::Gather { source, to, x } => {

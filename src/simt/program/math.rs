@@ -389,9 +389,11 @@ impl Lowerer<'_> {
                 return self.arithmetic(Arithmetic::Div, s, &a, &length);
             }
             Math::Cross => {
-                let turn = |rows: &[Reg], by: usize| rows[by * words..].iter().chain(&rows[..by * words]).copied();
-                let turned = [(&a, 1), (&b, 2), (&a, 2), (&b, 1)];
-                let [a1, b2, a2, b1] = turned.map(|(rows, by)| turn(rows, by).collect::<Vec<_>>());
+                let [a1, b2, a2, b1] = [(&a, 1), (&b, 2), (&a, 2), (&b, 1)].map(|(rows, by)| {
+                    let mut turned = rows.clone();
+                    turned.rotate_left(by * words);
+                    turned
+                });
                 let plus = self.arithmetic(Arithmetic::Mul, s, &a1, &b2)?;
                 let minus = self.arithmetic(Arithmetic::Mul, s, &a2, &b1)?;
                 return self.arithmetic(Arithmetic::Sub, s, &plus, &minus);
