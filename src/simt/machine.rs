@@ -54,21 +54,29 @@ impl fmt::Display for Fault {
     }
 }
 
+/// Jumps backwards that a subgroup may do in a workgroup: a loop that has not ended after them is taken to be endless.
+const MAX_ITERATIONS: u32 = 1 << 26;
+
 /// Executes a dispatch on so many threads.
 pub(crate) fn run(dispatch: &Dispatch<'_>, workers: usize) -> Result<Counts, Fault> {
+    run_within(dispatch, workers, MAX_ITERATIONS)
+}
+
+/// As [`run`], with so many jumps backwards for each subgroup of a workgroup.
+fn run_within(dispatch: &Dispatch<'_>, workers: usize, iterations: u32) -> Result<Counts, Fault> {
     // Rows of lanes have a length that the compiler knows, so that loops over them become vector instructions.
     match dispatch.program.lanes {
-        4 => run_at::<4>(dispatch, workers),
-        8 => run_at::<8>(dispatch, workers),
-        16 => run_at::<16>(dispatch, workers),
-        32 => run_at::<32>(dispatch, workers),
-        64 => run_at::<64>(dispatch, workers),
-        128 => run_at::<128>(dispatch, workers),
+        4 => run_at::<4>(dispatch, workers, iterations),
+        8 => run_at::<8>(dispatch, workers, iterations),
+        16 => run_at::<16>(dispatch, workers, iterations),
+        32 => run_at::<32>(dispatch, workers, iterations),
+        64 => run_at::<64>(dispatch, workers, iterations),
+        128 => run_at::<128>(dispatch, workers, iterations),
         lanes => Err(Fault::new(format!("a subgroup of {lanes} lanes is not simulated"))),
     }
 }
 
-fn run_at<const W: usize>(dispatch: &Dispatch<'_>, workers: usize) -> Result<Counts, Fault> {
+fn run_at<const W: usize>(dispatch: &Dispatch<'_>, workers: usize, iterations: u32) -> Result<Counts, Fault> {
     let [x, y, z] = dispatch.workgroups.map(u64::from);
     let total = x * y * z;
     let immediates = Memory::zeroed(dispatch.immediates.len() as u64);
@@ -85,7 +93,7 @@ fn run_at<const W: usize>(dispatch: &Dispatch<'_>, workers: usize) -> Result<Cou
                 break;
             }
             let id = [index % x, index / x % y, index / (x * y)].map(|i| i as u32);
-            if let Err(fault) = workgroup.run(id, &mut counts) {
+            if let Err(fault) = workgroup.run(id, iterations, &mut counts) {
                 stop.store(true, Ordering::Relaxed);
                 return Err(fault);
             }
@@ -145,14 +153,14 @@ impl<'a, const W: usize> Workgroup<'a, W> {
         Ok(Self { dispatch, memory: Memory::zeroed(program.workgroup_bytes.into()), views, subgroups })
     }
 
-    fn run(&mut self, id: [u32; 3], counts: &mut Counts) -> Result<(), Fault> {
+    fn run(&mut self, id: [u32; 3], iterations: u32, counts: &mut Counts) -> Result<(), Fault> {
         let program = self.dispatch.program;
         for word in self.memory.words() {
             word.store(0, Ordering::Relaxed);
         }
         let mut views = self.views.clone();
         views[0] = View::new(&self.memory, 0, self.memory.bytes());
-        let launch = Launch { workgroup: id, workgroups: self.dispatch.workgroups };
+        let launch = Launch { workgroup: id, workgroups: self.dispatch.workgroups, iterations };
         for subgroup in &mut self.subgroups {
             subgroup.launch(program, &launch);
         }

@@ -345,7 +345,7 @@ fn half_to_float(bits: u16) -> f32 {
     sign * match u32::from(bits >> 10 & 0x1f) {
         0 => fraction as f32 / 16_777_216.0,
         31 => f32::from_bits(0x7f80_0000 | fraction << 13),
-        exponent => f32::from_bits(exponent + 112 << 23 | fraction << 13),
+        exponent => f32::from_bits((exponent + 112) << 23 | fraction << 13),
     }
 }
 

@@ -12,8 +12,6 @@ use crate::simt::counts::Counts;
 use crate::simt::operation::Unary;
 use crate::simt::program::{Address, Instruction, Length, OUT_OF_BOUNDS, Op, Program, Reg, Source, Update};
 
-/// Jumps backwards that a subgroup may do in a workgroup: a loop that has not ended after them is taken to be endless.
-const MAX_ITERATIONS: u32 = 1 << 26;
 /// Jumps backwards after which another subgroup has its turn, for the case that this one waits for it.
 const TURN: u32 = 4096;
 
@@ -24,6 +22,8 @@ type Row<const W: usize> = [u32; W];
 pub(super) struct Launch {
     pub(super) workgroup: [u32; 3],
     pub(super) workgroups: [u32; 3],
+    /// Jumps backwards that it may do.
+    pub(super) iterations: u32,
 }
 
 /// A subgroup of a workgroup.
@@ -37,7 +37,9 @@ pub(super) struct Subgroup<const W: usize> {
     groups: Groups,
     /// The barrier at which lanes wait.
     arrived: Option<Group>,
+    /// Jumps backwards that are left.
     iterations: u32,
+    /// Those of them until it is another subgroup's turn.
     turn: u32,
     active: Active<W>,
 }
@@ -83,7 +85,7 @@ impl<const W: usize> Subgroup<W> {
         self.live = self.launched;
         self.groups.add(0, self.launched);
         self.arrived = None;
-        self.iterations = 0;
+        self.iterations = launch.iterations;
         let size = program.workgroup_size;
         let subgroups = size.iter().product::<u32>().div_ceil(W as u32);
         for (builtin, reg) in &program.builtins {
@@ -162,10 +164,10 @@ impl<const W: usize> Subgroup<W> {
                     let back = target <= at;
                     if self.active.mask != mask || back {
                         // The lanes are others now, or the loop may have to end.
-                        if back && self.iterations >= MAX_ITERATIONS {
+                        if back && self.iterations == 0 {
                             break Err(Fault::at(program, at, "a loop that does not end"));
                         }
-                        self.iterations += u32::from(back);
+                        self.iterations -= u32::from(back);
                         self.turn = self.turn.saturating_sub(u32::from(back));
                         if self.active.mask != mask || self.turn == 0 {
                             self.groups.add(target, self.active.mask);

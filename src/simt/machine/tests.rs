@@ -32,6 +32,10 @@ impl<'a> Case<'a> {
     }
 
     fn run(&self, buffers: &mut [Vec<u32>]) -> Result<Counts, String> {
+        self.run_within(buffers, MAX_ITERATIONS)
+    }
+
+    fn run_within(&self, buffers: &mut [Vec<u32>], iterations: u32) -> Result<Counts, String> {
         let program = self.program()?;
         let bindings: Vec<Bound> = (0..)
             .zip(buffers.iter())
@@ -44,7 +48,7 @@ impl<'a> Case<'a> {
             .collect();
         let Self { workgroups, immediates, .. } = *self;
         let dispatch = Dispatch { program: &program, workgroups, bindings: &bindings, immediates };
-        let counts = run(&dispatch, 2).map_err(|fault| fault.to_string())?;
+        let counts = run_within(&dispatch, 2, iterations).map_err(|fault| fault.to_string())?;
         for (bound, words) in bindings.iter().zip(buffers) {
             bound.memory.read(0, bytemuck::cast_slice_mut(words));
         }
@@ -121,25 +125,25 @@ fn vectors_matrices_structs_and_packing() {
             o.list[1].a.y += 1.0;
             let v = o.list[1].a.zyx;
             out[0] = u32(dot(v, o.list[0].a));
-            out[1] = u32(cross(vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0)).z);
+            out[1] = u32(cross(vec3f(1.0, 0.0, 0.0), vec3f(0.0, 1.0, 0.0)).z);
             let p = o.m * v;
             out[2] = u32(p.x);
             out[3] = u32(p.y);
-            out[4] = u32((vec2(1.0, 2.0) * o.m).z);
-            out[5] = u32(determinant(mat3x3(2.0, 0.0, 1.0, 0.0, 3.0, 0.0, 1.0, 0.0, 4.0)));
-            out[6] = u32((transpose(o.m) * vec2(1.0, 1.0)).y);
-            out[7] = pack4x8unorm(vec4(0.0, 0.5, 1.0, 2.0));
-            out[8] = pack4x8snorm(vec4(-1.0, 0.0, 1.0, -3.0));
-            out[9] = pack2x16float(vec2(1.0, -2.0));
+            out[4] = u32((vec2f(1.0, 2.0) * o.m).z);
+            out[5] = u32(determinant(mat3x3f(2.0, 0.0, 1.0, 0.0, 3.0, 0.0, 1.0, 0.0, 4.0)));
+            out[6] = u32((transpose(o.m) * vec2f(1.0, 1.0)).y);
+            out[7] = pack4x8unorm(vec4f(0.0, 0.5, 1.0, 2.0));
+            out[8] = pack4x8snorm(vec4f(-1.0, 0.0, 1.0, -3.0));
+            out[9] = pack2x16float(vec2f(1.0, -2.0));
             out[10] = u32(unpack2x16float(out[9]).x);
-            out[11] = pack4xI8(vec4(1, -1, 2, -2));
+            out[11] = pack4xI8(vec4i(1, -1, 2, -2));
             out[12] = bitcast<u32>(unpack4xI8(out[11]).w);
             out[13] = insertBits(0xffffffffu, 0u, 4u, 8u);
             out[14] = u32(all(vec2(true, false))) + 2u * u32(any(vec2(true, false)));
-            out[15] = u32(length(vec2(3.0, 4.0))) + u32(clamp(9, 1, 5)) + select(0u, 100u, o.first == 9u);
-            let f = frexp(6.0);
+            out[15] = u32(length(vec2f(3.0, 4.0))) + u32(clamp(9i, 1, 5)) + select(0u, 100u, o.first == 9u);
+            let f = frexp(f32(o.first));
             out[16] = u32(f.fract * 100.0) + 1000u * u32(f.exp);
-            out[17] = dot4I8Packed(0x01ff02feu, 0x01010101u);
+            out[17] = u32(dot4I8Packed(0x01ff02feu, 0x01010101u));
             out[18] = arrayLength(&out);
         }";
     let mut input = vec![0_f32; 20];
@@ -168,7 +172,7 @@ fn vectors_matrices_structs_and_packing() {
         0xffff_f00f,
         2,
         5 + 5 + 100,
-        3075,
+        4056,
         0,
         19,
     ];
@@ -351,13 +355,11 @@ fn built_in_values_in_three_dimensions() {
         @group(0) @binding(0) var<storage, read_write> out: array<vec4<u32>>;
         @compute @workgroup_size(3, 2, 5)
         fn main(@builtin(global_invocation_id) g: vec3<u32>, @builtin(local_invocation_id) l: vec3<u32>,
-                @builtin(local_invocation_index) i: u32, ids: Ids, @builtin(subgroup_size) size: u32,
-                @builtin(subgroup_id) subgroup: u32, @builtin(num_subgroups) subgroups: u32,
-                @builtin(subgroup_invocation_id) lane: u32) {
+                @builtin(local_invocation_index) i: u32, ids: Ids, @builtin(subgroup_size) size: u32) {
             let all = ids.workgroups * vec3(3u, 2u, 5u);
             let at = (g.z * all.y + g.y) * all.x + g.x;
             out[at * 2u] = vec4(l, i);
-            out[at * 2u + 1u] = vec4(ids.workgroup.x, subgroup * size + lane, subgroups, size);
+            out[at * 2u + 1u] = vec4(ids.workgroup, size);
         }";
     for lanes in ALL_LANES {
         let mut buffers = [vec![0; 30 * 6 * 8]];
@@ -369,9 +371,22 @@ fn built_in_values_in_three_dimensions() {
             let (x, y, z) = (at % 6, at / 6 % 2, at / 12);
             let local = [x % 3, y, z % 5];
             let index = local[0] + 3 * local[1] + 6 * local[2];
-            let expected = [local[0], local[1], local[2], index, x / 3, index, 30_u32.div_ceil(lanes), lanes];
+            let expected = [local[0], local[1], local[2], index, x / 3, 0, z / 5, lanes];
             assert_eq!(words, expected, "{lanes} lanes");
         }
+    }
+}
+
+#[test]
+fn subgroups_are_numbered_and_their_number_is_rounded_up() {
+    let source = "@compute @workgroup_size(100)
+        fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_id) id: u32,
+                @builtin(num_subgroups) count: u32) {
+            out[i] = id * 1000u + count;
+        }";
+    for lanes in ALL_LANES {
+        let expected: Vec<u32> = (0..100).map(|i| i / lanes * 1000 + 100_u32.div_ceil(lanes)).collect();
+        assert_eq!(output(source, lanes, 100), expected);
     }
 }
 
@@ -422,7 +437,7 @@ fn a_loop_without_an_end_is_a_fault() {
         @compute @workgroup_size(4) fn main() {
             loop { if out[0] == 1u { break; } }
         }";
-    let fault = Case::new(source, 4).run(&mut [vec![0]]).expect_err("it does not end");
+    let fault = Case::new(source, 4).run_within(&mut [vec![0]], 10_000).expect_err("it does not end");
     assert!(fault.contains("does not end") && fault.contains("fn main"), "{fault}");
 }
 

@@ -276,7 +276,7 @@ impl<'a> Lowerer<'a> {
         let constants = &mut self.program.constants;
         *self.pool.entry((word, None)).or_insert_with(|| {
             constants.push((constants.len() as Reg, word));
-            constants.len() as Reg - 1 | CONSTANT
+            (constants.len() as Reg - 1) | CONSTANT
         })
     }
 
