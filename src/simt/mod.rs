@@ -19,6 +19,11 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # Time
+//!
+//! Timestamps are counts of issues, so they are the same in every run: a pass takes as long as its dispatches issue. How
+//! long the host took says nothing about any GPU.
+//!
 //! # What is not simulated
 //!
 //! Textures, samplers and rendering: wgpu refuses textures with a validation error, and a pipeline that uses what the

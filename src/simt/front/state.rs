@@ -21,10 +21,11 @@ pub(crate) struct State {
 
 impl State {
     pub(super) fn new(lanes: u32, workers: usize) -> Self {
-        Self { lanes, workers, clock: AtomicU64::new(0), dispatches: Mutex::default(), fault: Mutex::default() }
+        // From 1: a timestamp of zero means none, to whoever has met drivers without a clock.
+        Self { lanes, workers, clock: AtomicU64::new(1), dispatches: Mutex::default(), fault: Mutex::default() }
     }
 
-    /// The device's time: what all dispatches so far have issued.
+    /// The device's time, which only passes while something is issued: 1, and all that the dispatches so far have issued.
     pub(super) fn now(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
     }
