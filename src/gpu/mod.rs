@@ -517,7 +517,7 @@ impl Gpu {
         if error.kind() == ErrorKind::DeviceLost
             && let Ok(Some(fault)) = crate::simt::fault(&self.shared.device)
         {
-            return Error::new(ErrorKind::DeviceLost, format!("{error}: {fault}"));
+            return Error::new(ErrorKind::DeviceLost, format!("the simulated device was lost: {fault}"));
         }
         error
     }
