@@ -22,6 +22,9 @@ fn features() -> Features {
         | Features::MAPPABLE_PRIMARY_BUFFERS
 }
 
+/// Workgroups that a dispatch may have in each dimension.
+pub(super) const MAX_WORKGROUPS: u32 = 65_535;
+
 /// Those of a large GPU where the simulator is concerned, and wgpu's defaults for what it has not.
 fn limits() -> Limits {
     Limits {
@@ -39,6 +42,7 @@ fn limits() -> Limits {
         max_compute_workgroup_size_x: 1024,
         max_compute_workgroup_size_y: 1024,
         max_compute_workgroup_size_z: 64,
+        max_compute_workgroups_per_dimension: MAX_WORKGROUPS,
         max_immediate_size: 128,
         ..Limits::default()
     }

@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use wgpu_hal::{DeviceError, SurfaceError};
 
+use super::adapter::{MAX_WORKGROUPS, Surface};
 use super::command::{Command, Commands, Dispatch, Workgroups};
 use super::resource::{Absent, Fence, QuerySet};
-use super::{Api, adapter::Surface, state::State};
+use super::{Api, state::State};
 use crate::simt::machine::{self, Fault};
 use crate::simt::{Dispatched, memory::Memory};
 
@@ -50,7 +51,9 @@ impl Queue {
                 count
             }
         };
-        if workgroups.contains(&0) {
+        // Only a grid from a buffer can be too large here. WebGPU lets such a dispatch do nothing, and so does wgpu where it
+        // checks the buffer, which it leaves out of release builds.
+        if workgroups.iter().any(|count| *count == 0 || *count > MAX_WORKGROUPS) {
             return Ok(());
         }
         let counts = machine::run(
