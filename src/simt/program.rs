@@ -393,10 +393,6 @@ impl Program {
         lower::lower(&module, &info, index, lanes, source)
     }
 
-    pub(crate) fn workgroup_size(&self) -> [u32; 3] {
-        self.workgroup_size
-    }
-
     /// Where an instruction comes from, in words.
     pub(crate) fn place(&self, at: u32) -> String {
         let site = self.sites[at as usize];

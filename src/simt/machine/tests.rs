@@ -508,7 +508,7 @@ fn overrides_and_immediates() {
     let mut buffers = [vec![0; 16]];
     case.run(&mut buffers).expect("runs");
     assert_eq!(buffers[0], (0..16).map(|i| (15 - i) * 3 + 2100).collect::<Vec<_>>());
-    assert_eq!(case.program().expect("compiles").workgroup_size(), [16, 1, 1]);
+    assert_eq!(case.program().expect("compiles").workgroup_size, [16, 1, 1]);
 }
 
 #[test]
