@@ -28,7 +28,7 @@ macro_rules! operations {
                 row
             }
 
-            #[cfg_attr(not(test), allow(dead_code, reason = "only some are also applied to single lanes"))]
+            #[allow(dead_code, reason = "only some are applied to single lanes too")]
             pub(crate) fn lane(self, words: [$from; $count]) -> $to {
                 let $words = words;
                 match self { $(Self::$variant => $value),* }
@@ -69,7 +69,7 @@ operations! {
         FloatToHalf => u32::from(float_to_half(f(x))),
         IsNan => u32::from(f(x).is_nan()),
         IsInf => u32::from(f(x).is_infinite()),
-        Saturate => f(x).max(0.0).min(1.0).to_bits(),
+        Saturate => f(x).clamp(0.0, 1.0).to_bits(),
         Cos => f(x).cos().to_bits(),
         Cosh => f(x).cosh().to_bits(),
         Sin => f(x).sin().to_bits(),
@@ -104,10 +104,10 @@ operations! {
         FirstTrailingBit => if x == 0 { !0 } else { x.trailing_zeros() },
         FirstLeadingBitUint => 31_u32.wrapping_sub(x.leading_zeros()),
         FirstLeadingBitInt => 31_u32.wrapping_sub((x ^ ((x as i32 >> 31) as u32)).leading_zeros()),
-        Snorm8 => (f(x).max(-1.0).min(1.0) * 127.0 + 0.5).floor() as i32 as u32,
-        Unorm8 => (f(x).max(0.0).min(1.0) * 255.0 + 0.5).floor() as u32,
-        Snorm16 => (f(x).max(-1.0).min(1.0) * 32767.0 + 0.5).floor() as i32 as u32,
-        Unorm16 => (f(x).max(0.0).min(1.0) * 65535.0 + 0.5).floor() as u32,
+        Snorm8 => (f(x).clamp(-1.0, 1.0) * 127.0 + 0.5).floor() as i32 as u32,
+        Unorm8 => (f(x).clamp(0.0, 1.0) * 255.0 + 0.5).floor() as u32,
+        Snorm16 => (f(x).clamp(-1.0, 1.0) * 32767.0 + 0.5).floor() as i32 as u32,
+        Unorm16 => (f(x).clamp(0.0, 1.0) * 65535.0 + 0.5).floor() as u32,
         FromSnorm8 => (x as i32 as f32 / 127.0).max(-1.0).to_bits(),
         FromUnorm8 => (x as f32 / 255.0).to_bits(),
         FromSnorm16 => (x as i32 as f32 / 32767.0).max(-1.0).to_bits(),
@@ -192,7 +192,7 @@ operations! {
         FloatToInt => d(x) as i64 as u64,
         UintToFloat => (x as f64).to_bits(),
         IntToFloat => (x as i64 as f64).to_bits(),
-        Saturate => d(x).max(0.0).min(1.0).to_bits(),
+        Saturate => d(x).clamp(0.0, 1.0).to_bits(),
         Ceil => d(x).ceil().to_bits(),
         Floor => d(x).floor().to_bits(),
         Round => d(x).round_ties_even().to_bits(),
@@ -305,7 +305,7 @@ fn extract_int(x: u32, offset: u32, count: u32) -> u32 {
 }
 
 fn smooth_step(low: f32, high: f32, x: f32) -> f32 {
-    let t = ((x - low) / (high - low)).max(0.0).min(1.0);
+    let t = ((x - low) / (high - low)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 

@@ -149,7 +149,7 @@ impl<const W: usize> Subgroup<W> {
         let Group { mut at, mask } = group;
         self.activate(mask);
         let mut issues = 0_u64;
-        let mut stop = self.groups.next_stop();
+        let stop = self.groups.next_stop();
         let outcome = loop {
             if at >= stop {
                 self.groups.add(at, self.active.mask);
@@ -161,20 +161,18 @@ impl<const W: usize> Subgroup<W> {
                 Ok(Flow::On) => at += 1,
                 Ok(Flow::Left) => break Ok(()),
                 Ok(Flow::To(target)) => {
-                    let back = target <= at;
-                    if self.active.mask != mask || back {
-                        // The lanes are others now, or the loop may have to end.
-                        if back && self.iterations == 0 {
+                    if target <= at {
+                        if self.iterations == 0 {
                             break Err(Fault::at(program, at, "a loop that does not end"));
                         }
-                        self.iterations -= u32::from(back);
-                        self.turn = self.turn.saturating_sub(u32::from(back));
-                        if self.active.mask != mask || self.turn == 0 {
-                            self.groups.add(target, self.active.mask);
-                            break Ok(());
-                        }
+                        self.iterations -= 1;
+                        self.turn = self.turn.saturating_sub(1);
                     }
-                    stop = self.groups.next_stop();
+                    // The lanes may be others now.
+                    if self.active.mask != mask || self.turn == 0 {
+                        self.groups.add(target, self.active.mask);
+                        break Ok(());
+                    }
                     at = target;
                 }
                 Err(fault) => break Err(fault),

@@ -104,8 +104,8 @@ fn arithmetic_of_integers() {
             x.wrapping_mul(y) as u32,
             if y == 0 { u } else { x.wrapping_div(y) as u32 },
             if y == 0 { 0 } else { x.wrapping_rem(y) as u32 },
-            if v == 0 { u } else { u / v },
-            if v == 0 { 0 } else { u % v },
+            u.checked_div(v).unwrap_or(u),
+            u.checked_rem(v).unwrap_or(0),
             u << (v % 32),
             (x >> (v % 32)) as u32,
             u32::from(x < y) | u32::from(u < v) << 1 | u32::from(x >= y) << 2,
@@ -572,7 +572,8 @@ fn wide_and_half_numbers() {
 
 #[test]
 fn functions_of_floats() {
-    let functions: [(&str, fn(f32) -> f32); 12] = [
+    type Oracle = fn(f32) -> f32;
+    let functions: [(&str, Oracle); 12] = [
         ("sin(x)", f32::sin),
         ("exp(x)", f32::exp),
         ("log2(x)", f32::log2),

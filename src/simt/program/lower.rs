@@ -960,6 +960,9 @@ impl<'a> Lowerer<'a> {
                 let rows = self.rows(expr)?;
                 match convert {
                     Some(width) => self.convert(layout::scalar(self.inner(expr)), Scalar { kind, width }, &rows)?,
+                    None if layout::scalar(self.inner(expr)) == Scalar::F16 => {
+                        return Err("a bit cast of 16-bit numbers is not simulated".into());
+                    }
                     None => rows,
                 }
             }
