@@ -57,3 +57,27 @@ impl Groups {
         self.waiting.iter().map(|group| group.at).min().unwrap_or(u32::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_group_that_is_behind_goes_first_and_meets_the_others() {
+        let mut groups = Groups::default();
+        groups.add(9, 0b0001);
+        groups.add(3, 0b0010);
+        groups.add(9, 0b0100);
+        assert_eq!(groups.take(), Some(Group { at: 3, mask: 0b0010 }));
+        assert_eq!(groups.next_stop(), 9);
+        groups.add(9, 0b0010);
+        assert_eq!(groups.take(), Some(Group { at: 9, mask: 0b0111 }));
+        assert!(groups.is_empty() && groups.take().is_none());
+    }
+
+    #[test]
+    fn masks_of_lanes() {
+        assert_eq!([0, 1, 32, 128].map(first_lanes), [0, 1, 0xffff_ffff, Mask::MAX]);
+        assert_eq!(lanes(0b1001 | 1 << 127).collect::<Vec<_>>(), [0, 3, 127]);
+    }
+}
