@@ -151,6 +151,7 @@
 //! | --- | --- | --- |
 //! | `cli` | yes | the tool `wavelane`, `lab`, and wgpu's backends Vulkan, Metal and DX12 |
 //! | `lab` | with `cli` | `lab`, `measure` and `report` |
+//! | `simt` | no | `simt`: a CPU device behind wgpu's own API, with any subgroup width, that counts what its lanes do |
 //! | `static-dxc` | no | the DirectX shader compiler, linked in (Windows): subgroups on DX12 need it, or `dxcompiler.dll` beside the program |
 //!
 //! Without default features the crate enables no backend of wgpu: the program does, by wgpu's features `vulkan`, `metal`
@@ -214,6 +215,8 @@ pub mod primitive;
 #[cfg(feature = "lab")]
 pub mod report;
 pub mod shader;
+#[cfg(feature = "simt")]
+pub mod simt;
 
 pub use element::{Element, ElementType, F16, Field, Scalar, Struct, Vector, VectorElement};
 pub use error::{Error, ErrorKind, Result};

@@ -503,11 +503,22 @@ impl Gpu {
 
     /// Refuses to make anything of a device that is known to be lost: wgpu would, and say nothing.
     fn alive(&self) -> Result<()> {
-        self.shared.faults.lost().map_or(Ok(()), Err)
+        self.shared.faults.lost().map_or(Ok(()), |error| Err(self.explained(error)))
     }
 
     /// The error that a callback left behind, if any.
     fn fault(&self) -> Result<()> {
-        self.shared.faults.take().map_or(Ok(()), Err)
+        self.shared.faults.take().map_or(Ok(()), |error| Err(self.explained(error)))
+    }
+
+    /// What wgpu reported, with what the simulator knows of it where the device is one.
+    fn explained(&self, error: Error) -> Error {
+        #[cfg(feature = "simt")]
+        if error.kind() == ErrorKind::DeviceLost
+            && let Ok(Some(fault)) = crate::simt::fault(&self.shared.device)
+        {
+            return Error::new(ErrorKind::DeviceLost, format!("the simulated device was lost: {fault}"));
+        }
+        error
     }
 }

@@ -1,0 +1,115 @@
+//! The queue: executes what was recorded, at once.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use wgpu_hal::{DeviceError, SurfaceError};
+
+use super::adapter::{MAX_WORKGROUPS, Surface};
+use super::command::{Command, Commands, Dispatch, Workgroups};
+use super::resource::{Absent, Fence, QuerySet};
+use super::{Api, state::State};
+use crate::simt::machine::{self, Fault};
+use crate::simt::{Dispatched, memory::Memory};
+
+#[derive(Debug)]
+pub(super) struct Queue(Arc<State>);
+
+impl Queue {
+    pub(super) fn new(state: Arc<State>) -> Self {
+        Self(state)
+    }
+
+    fn execute(&self, command: &Command) -> Result<(), Fault> {
+        match command {
+            Command::Clear { memory, range } => {
+                words(memory, range.start, range.end - range.start).iter().for_each(|word| word.store(0, Relaxed));
+            }
+            Command::Copy { from, to, region } => {
+                let from = words(from, region.src_offset, region.size.get());
+                let to = words(to, region.dst_offset, region.size.get());
+                from.iter().zip(to).for_each(|(from, to)| to.store(from.load(Relaxed), Relaxed));
+            }
+            Command::Dispatch(dispatch) => self.dispatch(dispatch)?,
+            Command::Timestamp { set, index } => with_queries(set, |queries| queries[*index as usize] = self.0.now()),
+            Command::Resolve { set, queries, to, offset, stride } => with_queries(set, |values| {
+                for (value, at) in values[queries.start as usize..queries.end as usize].iter().zip(0..) {
+                    to.write(offset + at * stride, &value.to_ne_bytes());
+                }
+            }),
+        }
+        Ok(())
+    }
+
+    fn dispatch(&self, dispatch: &Dispatch) -> Result<(), Fault> {
+        let pipeline = &dispatch.pipeline;
+        let workgroups = match &dispatch.workgroups {
+            Workgroups::Direct(count) => *count,
+            Workgroups::Indirect { memory, offset } => {
+                let mut count = [0; 3];
+                memory.read(*offset, bytemuck::bytes_of_mut(&mut count));
+                count
+            }
+        };
+        // Only a grid from a buffer can be too large here. WebGPU lets such a dispatch do nothing, and so does wgpu where it
+        // checks the buffer, which it leaves out of release builds.
+        if workgroups.iter().any(|count| *count == 0 || *count > MAX_WORKGROUPS) {
+            return Ok(());
+        }
+        let counts = machine::run(
+            &machine::Dispatch {
+                program: &pipeline.program,
+                workgroups,
+                bindings: &dispatch.bindings,
+                immediates: &dispatch.immediates,
+            },
+            self.0.workers,
+        )?;
+        if !pipeline.internal {
+            self.0.keep_dispatch(Dispatched { pipeline: pipeline.name.clone(), workgroups, counts });
+        }
+        Ok(())
+    }
+}
+
+/// The words of a range: WebGPU aligns what is copied and cleared to four bytes.
+fn words(memory: &Memory, offset: u64, bytes: u64) -> &[std::sync::atomic::AtomicU32] {
+    &memory.words()[offset as usize / 4..(offset + bytes) as usize / 4]
+}
+
+fn with_queries(set: &QuerySet, act: impl FnOnce(&mut Vec<u64>)) {
+    act(&mut set.0.lock().unwrap_or_else(|e| e.into_inner()));
+}
+
+impl wgpu_hal::Queue for Queue {
+    type A = Api;
+
+    unsafe fn submit(
+        &self,
+        command_buffers: &[&Commands],
+        _: &[&Absent],
+        (fence, value): (&Fence, wgpu_hal::FenceValue),
+    ) -> Result<(), DeviceError> {
+        for command in command_buffers.iter().flat_map(|commands| &commands.0) {
+            self.execute(command).map_err(|fault| {
+                log::error!("{fault}");
+                self.0.keep_fault(fault.to_string());
+                DeviceError::Lost
+            })?;
+        }
+        fence.0.store(value, Release);
+        Ok(())
+    }
+
+    unsafe fn present(&self, _: &Surface, texture: Absent) -> Result<(), SurfaceError> {
+        match texture {}
+    }
+
+    unsafe fn wait_for_idle(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    unsafe fn get_timestamp_period(&self) -> f32 {
+        1.0
+    }
+}

@@ -1,0 +1,60 @@
+//! What the device and its queue share.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::simt::Dispatched;
+
+/// Dispatches that are kept for whoever asks: a program that never does must not fill the memory with them.
+const KEPT_DISPATCHES: usize = 4096;
+
+/// A simulated device: its shape, its clock, and what is to be told of it.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(super) lanes: u32,
+    pub(super) workers: usize,
+    clock: AtomicU64,
+    dispatches: Mutex<VecDeque<Dispatched>>,
+    fault: Mutex<Option<String>>,
+}
+
+impl State {
+    pub(super) fn new(lanes: u32, workers: usize) -> Self {
+        // From 1: a timestamp of zero means none, to whoever has met drivers without a clock.
+        Self { lanes, workers, clock: AtomicU64::new(1), dispatches: Mutex::default(), fault: Mutex::default() }
+    }
+
+    /// The device's time, which only passes while something is issued: 1, and all that the dispatches so far have issued.
+    pub(super) fn now(&self) -> u64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn keep_dispatch(&self, dispatch: Dispatched) {
+        self.clock.fetch_add(dispatch.counts.issues, Ordering::Relaxed);
+        let mut kept = locked(&self.dispatches);
+        if kept.len() == KEPT_DISPATCHES {
+            kept.pop_front();
+        }
+        kept.push_back(dispatch);
+    }
+
+    pub(super) fn keep_fault(&self, message: String) {
+        locked(&self.fault).get_or_insert(message);
+    }
+
+    /// The dispatches since the last call.
+    pub(crate) fn take_dispatches(&self) -> Vec<Dispatched> {
+        locked(&self.dispatches).drain(..).collect()
+    }
+
+    /// The fault that the device was lost by.
+    pub(crate) fn fault(&self) -> Option<String> {
+        locked(&self.fault).clone()
+    }
+}
+
+/// A thread that panicked left whole values behind.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}

@@ -1,0 +1,541 @@
+//! A subgroup: registers for its lanes, and the execution of instructions on them.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use naga::{BuiltIn, CollectiveOperation};
+
+use super::groups::{Group, Groups, Mask, first_lanes, lanes};
+use super::view::View;
+use super::{Fault, NOT_UNIFORM};
+use crate::simt::counts::Counts;
+use crate::simt::operation::Unary;
+use crate::simt::program::{Address, Instruction, Length, OUT_OF_BOUNDS, Op, Program, Reg, Source, Update};
+
+/// Jumps backwards after which another subgroup has its turn, for the case that this one waits for it.
+const TURN: u32 = 4096;
+
+/// A word for every lane.
+type Row<const W: usize> = [u32; W];
+
+/// The workgroup that a subgroup is started in.
+pub(super) struct Launch {
+    pub(super) workgroup: [u32; 3],
+    pub(super) workgroups: [u32; 3],
+    /// Jumps backwards that it may do.
+    pub(super) iterations: u32,
+}
+
+/// A subgroup of a workgroup.
+pub(super) struct Subgroup<const W: usize> {
+    id: u32,
+    registers: Vec<Row<W>>,
+    /// The lanes that have an invocation.
+    launched: Mask,
+    /// Those of them that have not returned.
+    live: Mask,
+    groups: Groups,
+    /// The barrier at which lanes wait.
+    arrived: Option<Group>,
+    /// Jumps backwards that are left.
+    iterations: u32,
+    /// Those of them until it is another subgroup's turn.
+    turn: u32,
+    active: Active<W>,
+}
+
+/// The lanes that execute an instruction.
+struct Active<const W: usize> {
+    mask: Mask,
+    /// No other lane's registers matter, so that whole rows can be written.
+    is_full: bool,
+    /// All bits set for the lanes of the mask.
+    select: Row<W>,
+}
+
+/// What an instruction does to the flow of control.
+enum Flow {
+    On,
+    To(u32),
+    /// The lanes wait elsewhere, or are no more.
+    Left,
+}
+
+impl<const W: usize> Subgroup<W> {
+    pub(super) fn new(program: &Program, id: u32, invocations: u32) -> Self {
+        let mut registers = vec![[0; W]; program.registers as usize];
+        for (reg, word) in &program.constants {
+            registers[*reg as usize] = [*word; W];
+        }
+        Self {
+            id,
+            registers,
+            launched: first_lanes(invocations),
+            live: 0,
+            groups: Groups::default(),
+            arrived: None,
+            iterations: 0,
+            turn: 0,
+            active: Active { mask: 0, is_full: false, select: [0; W] },
+        }
+    }
+
+    /// Starts it at the first instruction.
+    pub(super) fn launch(&mut self, program: &Program, launch: &Launch) {
+        self.live = self.launched;
+        self.groups.add(0, self.launched);
+        self.arrived = None;
+        self.iterations = launch.iterations;
+        let size = program.workgroup_size;
+        let subgroups = size.iter().product::<u32>().div_ceil(W as u32);
+        for (builtin, reg) in &program.builtins {
+            for lane in 0..W {
+                let index = self.id * W as u32 + lane as u32;
+                let local = [index % size[0], index / size[0] % size[1], index / (size[0] * size[1])];
+                let global = [0, 1, 2].map(|i| launch.workgroup[i].wrapping_mul(size[i]).wrapping_add(local[i]));
+                let value: &[u32] = match builtin {
+                    BuiltIn::GlobalInvocationId => &global,
+                    BuiltIn::LocalInvocationId => &local,
+                    BuiltIn::WorkGroupId => &launch.workgroup,
+                    BuiltIn::NumWorkGroups => &launch.workgroups,
+                    BuiltIn::WorkGroupSize => &size,
+                    BuiltIn::LocalInvocationIndex => &[index],
+                    BuiltIn::NumSubgroups => &[subgroups],
+                    BuiltIn::SubgroupId => &[self.id],
+                    BuiltIn::SubgroupSize => &[W as u32],
+                    BuiltIn::SubgroupInvocationId => &[lane as u32],
+                    _ => &[],
+                };
+                for (word, row) in value.iter().zip(*reg as usize..) {
+                    self.registers[row][lane] = *word;
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// The barrier at which it waits.
+    pub(super) fn barrier(&self) -> Option<u32> {
+        self.arrived.map(|group| group.at)
+    }
+
+    /// Goes on behind the barrier.
+    pub(super) fn pass(&mut self) {
+        if let Some(Group { at, mask }) = self.arrived.take() {
+            self.groups.add(at + 1, mask);
+        }
+    }
+
+    /// Executes until all lanes wait at a barrier or have returned, or it is another subgroup's turn.
+    pub(super) fn turn(&mut self, program: &Program, views: &[View<'_>], counts: &mut Counts) -> Result<(), Fault> {
+        self.turn = TURN;
+        while self.turn > 0 {
+            let Some(group) = self.groups.take() else { break };
+            self.run(group, program, views, counts)?;
+        }
+        match self.arrived {
+            Some(Group { at, mask }) if self.groups.is_empty() && mask != self.launched => {
+                Err(Fault::at(program, at, NOT_UNIFORM))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Executes one group until it has to stop for another.
+    fn run(&mut self, group: Group, program: &Program, views: &[View<'_>], counts: &mut Counts) -> Result<(), Fault> {
+        let Group { mut at, mask } = group;
+        self.activate(mask);
+        let mut issues = 0_u64;
+        let stop = self.groups.next_stop();
+        let outcome = loop {
+            if at >= stop {
+                self.groups.add(at, self.active.mask);
+                break Ok(());
+            }
+            let Instruction { op, is_issue } = program.code[at as usize];
+            issues += u64::from(is_issue);
+            match self.execute(at, op, program, views) {
+                Ok(Flow::On) => at += 1,
+                Ok(Flow::Left) => break Ok(()),
+                Ok(Flow::To(target)) => {
+                    if target <= at {
+                        if self.iterations == 0 {
+                            break Err(Fault::at(program, at, "a loop that does not end"));
+                        }
+                        self.iterations -= 1;
+                        self.turn = self.turn.saturating_sub(1);
+                    }
+                    // The lanes may be others now.
+                    if self.active.mask != mask || self.turn == 0 {
+                        self.groups.add(target, self.active.mask);
+                        break Ok(());
+                    }
+                    at = target;
+                }
+                Err(fault) => break Err(fault),
+            }
+        };
+        counts.issues += issues;
+        counts.active_lanes += issues * u64::from(mask.count_ones());
+        outcome
+    }
+
+    fn activate(&mut self, mask: Mask) {
+        self.active.mask = mask;
+        self.active.is_full = mask == self.live;
+        if !self.active.is_full {
+            for (lane, select) in self.active.select.iter_mut().enumerate() {
+                *select = if mask >> lane & 1 == 0 { 0 } else { u32::MAX };
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn row(&self, reg: Reg) -> &Row<W> {
+        &self.registers[reg as usize]
+    }
+
+    /// Writes the lanes that are active.
+    #[inline(always)]
+    fn set(&mut self, reg: Reg, row: &Row<W>) {
+        let to = &mut self.registers[reg as usize];
+        if self.active.is_full {
+            *to = *row;
+        } else {
+            for lane in 0..W {
+                let select = self.active.select[lane];
+                to[lane] = row[lane] & select | to[lane] & !select;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn wide_row(&self, reg: Reg) -> [u64; W] {
+        let (low, high) = (self.row(reg), self.row(reg + 1));
+        std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+    }
+
+    #[inline(always)]
+    fn set_wide(&mut self, reg: Reg, row: &[u64; W]) {
+        self.set(reg, &row.map(|word| word as u32));
+        self.set(reg + 1, &row.map(|word| (word >> 32) as u32));
+    }
+
+    /// The bytes that each lane addresses.
+    #[inline(always)]
+    fn addresses(&self, address: Address) -> Row<W> {
+        match address.dynamic {
+            // Out of bounds stays so.
+            Some(dynamic) => self.row(dynamic).map(|bytes| bytes.saturating_add(address.constant)),
+            None => [address.constant; W],
+        }
+    }
+
+    #[inline(always)]
+    fn execute(&mut self, at: u32, op: Op, program: &Program, views: &[View<'_>]) -> Result<Flow, Fault> {
+        match op {
+            Op::Copy { to, from, count } => {
+                for i in 0..count {
+                    let row = *self.row(from + i);
+                    self.set(to + i, &row);
+                }
+            }
+            Op::Fill { to, from, count } => {
+                let row = *self.row(from);
+                for i in 0..count {
+                    self.set(to + i, &row);
+                }
+            }
+            Op::Unary { op, to, x } => self.set(to, &op.row([self.row(x)])),
+            Op::Binary { op, to, x, y } => self.set(to, &op.row([self.row(x), self.row(y)])),
+            Op::Ternary { op, to, x, y, z } => self.set(to, &op.row([self.row(x), self.row(y), self.row(z)])),
+            Op::WideUnary { op, to, x } => self.set_wide(to, &op.row([&self.wide_row(x)])),
+            Op::WideBinary { op, to, x, y } => self.set_wide(to, &op.row([&self.wide_row(x), &self.wide_row(y)])),
+            Op::WideCompare { op, to, x, y } => self.set(to, &op.row([&self.wide_row(x), &self.wide_row(y)])),
+            Op::Widen { op, to, x } => self.set_wide(to, &op.row([self.row(x)])),
+            Op::Narrow { op, to, x } => self.set(to, &op.row([&self.wide_row(x)])),
+            Op::Index { to, base, index, stride, length } => {
+                let length = match length {
+                    Length::Fixed(length) => length,
+                    Length::Runtime(array) => views[usize::from(array.slot)].length(array.offset, array.stride),
+                };
+                let base = base.map_or([0; W], |base| *self.row(base));
+                let index = self.row(index);
+                let row = std::array::from_fn(|lane| {
+                    let step = index[lane].wrapping_mul(stride);
+                    if index[lane] < length { base[lane].saturating_add(step) } else { OUT_OF_BOUNDS }
+                });
+                self.set(to, &row);
+            }
+            Op::LoadRows { to, rows, dynamic, count } => {
+                let dynamic = *self.row(dynamic);
+                for i in 0..count {
+                    let mut row = [0; W];
+                    for lane in lanes(self.active.mask).filter(|lane| dynamic[*lane] != OUT_OF_BOUNDS) {
+                        row[lane] = self.registers[(rows + dynamic[lane] + i) as usize][lane];
+                    }
+                    self.set(to + i, &row);
+                }
+            }
+            Op::StoreRows { rows, dynamic, from, count } => {
+                let dynamic = *self.row(dynamic);
+                for i in 0..count {
+                    let row = *self.row(from + i);
+                    for lane in lanes(self.active.mask).filter(|lane| dynamic[*lane] != OUT_OF_BOUNDS) {
+                        self.registers[(rows + dynamic[lane] + i) as usize][lane] = row[lane];
+                    }
+                }
+            }
+            Op::Load { to, address, count } => {
+                let view = views[usize::from(address.slot)];
+                if address.dynamic.is_none() {
+                    for i in 0..count {
+                        self.set(to + i, &[view.read(address.constant / 4 + i); W]);
+                    }
+                } else {
+                    let addresses = self.addresses(address);
+                    for i in 0..count {
+                        self.set(to + i, &addresses.map(|byte| view.read(byte / 4 + i)));
+                    }
+                }
+            }
+            Op::Store { address, from, count } => {
+                let view = views[usize::from(address.slot)];
+                let addresses = self.addresses(address);
+                for i in 0..count {
+                    let row = self.row(from + i);
+                    for lane in lanes(self.active.mask) {
+                        view.write(addresses[lane] / 4 + i, row[lane]);
+                    }
+                }
+            }
+            Op::LoadHalf { to, address } => {
+                let view = views[usize::from(address.slot)];
+                let row = self.addresses(address).map(|byte| view.read(byte / 4) >> (8 * (byte & 2)) & 0xffff);
+                self.set(to, &Unary::HalfToFloat.row([&row]));
+            }
+            Op::StoreHalf { address, from } => {
+                let view = views[usize::from(address.slot)];
+                let addresses = self.addresses(address);
+                let row = Unary::FloatToHalf.row([self.row(from)]);
+                for lane in lanes(self.active.mask) {
+                    let shift = 8 * (addresses[lane] & 2);
+                    if let Some(word) = view.word(addresses[lane] / 4) {
+                        update(word, |old| old & !(0xffff << shift) | row[lane] << shift);
+                    }
+                }
+            }
+            Op::ArrayLength { to, array } => {
+                let length = views[usize::from(array.slot)].length(array.offset, array.stride);
+                self.set(to, &[length; W]);
+            }
+            Op::Atomic { update: how, old, address, value } => {
+                let value = *self.row(value);
+                self.each_word(views, address, |this, lane, word| {
+                    this.registers[old as usize][lane] = match how {
+                        Update::Exchange => word.map_or(0, |word| word.swap(value[lane], SeqCst)),
+                        Update::Combine(op) => {
+                            word.map_or(0, |word| update(word, |before| op.lane([before, value[lane]])))
+                        }
+                    };
+                });
+            }
+            Op::CompareExchange { old, exchanged, address, compare, value } => {
+                let (compare, value) = (*self.row(compare), *self.row(value));
+                self.each_word(views, address, |this, lane, word| {
+                    let result =
+                        word.map_or(Err(0), |word| word.compare_exchange(compare[lane], value[lane], SeqCst, SeqCst));
+                    this.registers[exchanged as usize][lane] = result.is_ok().into();
+                    this.registers[old as usize][lane] = result.unwrap_or_else(|before| before);
+                });
+            }
+            Op::WideAtomic { update: how, old, address, value } => {
+                let value = self.wide_row(value);
+                self.each_wide_word(views, address, old, |_, lane, before| {
+                    Some(match how {
+                        Update::Exchange => value[lane],
+                        Update::Combine(op) => op.lane([before, value[lane]]),
+                    })
+                });
+            }
+            Op::WideCompareExchange { old, exchanged, address, compare, value } => {
+                let (compare, value) = (self.wide_row(compare), self.wide_row(value));
+                self.each_wide_word(views, address, old, |this, lane, before| {
+                    let equal = before == compare[lane];
+                    this.registers[exchanged as usize][lane] = equal.into();
+                    equal.then_some(value[lane])
+                });
+            }
+            Op::WideAtomicLoad { to, address } => self.each_wide_word(views, address, to, |_, _, _| None),
+            Op::Ballot { to, predicate } => {
+                let ballot = self.active.mask & predicate.map_or(Mask::MAX, |predicate| !zeros(self.row(predicate)));
+                for word in 0..4 {
+                    self.set(to + word, &[(ballot >> (32 * word)) as u32; W]);
+                }
+            }
+            Op::Vote { all, to, x } => {
+                let against = zeros(self.row(x)) & self.active.mask;
+                let vote = if all { against == 0 } else { against != self.active.mask };
+                self.set(to, &[vote.into(); W]);
+            }
+            Op::Collective { op, kind, identity, to, x } => {
+                let row = collective(self.active.mask, kind, identity, self.row(x), |x, y| op.lane([x, y]));
+                self.set(to, &row);
+            }
+            Op::WideCollective { op, kind, identity, to, x } => {
+                let row = collective(self.active.mask, kind, identity, &self.wide_row(x), |x, y| op.lane([x, y]));
+                self.set_wide(to, &row);
+            }
+            Op::Gather { source, to, x } => {
+                let row = self.gather(source, self.row(x));
+                self.set(to, &row);
+            }
+            Op::Barrier => {
+                let mask = self.active.mask | self.arrived.map_or(0, |group| group.mask);
+                if self.arrived.is_some_and(|group| group.at != at) {
+                    return Err(Fault::at(program, at, NOT_UNIFORM));
+                }
+                self.arrived = Some(Group { at, mask });
+                return Ok(Flow::Left);
+            }
+            Op::Branch { condition, otherwise } => {
+                let leave = zeros(self.row(condition)) & self.active.mask;
+                if leave == 0 {
+                    return Ok(Flow::On);
+                }
+                if leave != self.active.mask {
+                    let stay = self.active.mask & !leave;
+                    // The group that is behind goes on: the others wait.
+                    self.groups.add(at + 1, stay);
+                    self.active.mask = leave;
+                }
+                return Ok(Flow::To(otherwise));
+            }
+            Op::Switch { selector, table } => {
+                let selector = *self.row(selector);
+                let table = &program.tables[table as usize];
+                for lane in lanes(self.active.mask) {
+                    let case = table.cases.iter().find(|(value, _)| *value == selector[lane]);
+                    self.groups.add(case.map_or(table.default, |(_, target)| *target), 1 << lane);
+                }
+                return Ok(Flow::Left);
+            }
+            Op::Jump(target) => return Ok(Flow::To(target)),
+            Op::Return => {
+                self.live &= !self.active.mask;
+                return Ok(Flow::Left);
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    /// Visits the words that the active lanes address, in the order of the lanes.
+    fn each_word(
+        &mut self,
+        views: &[View<'_>],
+        address: Address,
+        mut visit: impl FnMut(&mut Self, usize, Option<&AtomicU32>),
+    ) {
+        let addresses = self.addresses(address);
+        let view = views[usize::from(address.slot)];
+        for lane in lanes(self.active.mask) {
+            visit(self, lane, view.word(addresses[lane] / 4));
+        }
+    }
+
+    /// Updates the wide words that the active lanes address with what the function gives for the old one, which goes to
+    /// a register. One thread at a time does so.
+    fn each_wide_word(
+        &mut self,
+        views: &[View<'_>],
+        address: Address,
+        old: Reg,
+        mut visit: impl FnMut(&mut Self, usize, u64) -> Option<u64>,
+    ) {
+        let _alone = alone();
+        let addresses = self.addresses(address);
+        let view = views[usize::from(address.slot)];
+        for lane in lanes(self.active.mask) {
+            let word = addresses[lane] / 4;
+            let before = u64::from(view.read(word)) | u64::from(view.read(word + 1)) << 32;
+            if let Some(after) = visit(self, lane, before) {
+                view.write(word, after as u32);
+                view.write(word + 1, (after >> 32) as u32);
+            }
+            self.registers[old as usize][lane] = before as u32;
+            self.registers[old as usize + 1][lane] = (before >> 32) as u32;
+        }
+    }
+
+    /// What each lane reads of another's word: zero where the other is not active.
+    fn gather(&self, source: Source, x: &Row<W>) -> Row<W> {
+        let mask = self.active.mask;
+        let from = |lane: u32| if lane < W as u32 && mask >> lane & 1 == 1 { x[lane as usize] } else { 0 };
+        let with = |reg: Reg, other: fn(u32, u32) -> u32| -> Row<W> {
+            let row = self.row(reg);
+            std::array::from_fn(|lane| from(other(lane as u32, row[lane])))
+        };
+        match source {
+            Source::First => [from(mask.trailing_zeros()); W],
+            Source::Lane(reg) => with(reg, |_, other| other),
+            Source::Up(reg) => with(reg, u32::wrapping_sub),
+            Source::Down(reg) => with(reg, u32::wrapping_add),
+            Source::Xor(reg) => with(reg, |lane, bits| lane ^ bits),
+            Source::Quad(reg) => with(reg, |lane, place| lane & !3 | place & 3),
+            Source::QuadSwap(bits) => std::array::from_fn(|lane| from(lane as u32 ^ bits)),
+        }
+    }
+}
+
+/// The lanes whose word is zero.
+fn zeros<const W: usize>(row: &Row<W>) -> Mask {
+    row.chunks(32).enumerate().fold(0, |mask, (i, words)| {
+        let bits = words.iter().enumerate().fold(0, |bits, (lane, word)| bits | u32::from(*word == 0) << lane);
+        mask | Mask::from(bits) << (32 * i)
+    })
+}
+
+/// A reduction or scan over the active lanes, in their order.
+fn collective<T: Copy, const W: usize>(
+    mask: Mask,
+    kind: CollectiveOperation,
+    identity: T,
+    x: &[T; W],
+    combine: impl Fn(T, T) -> T,
+) -> [T; W] {
+    let mut row = [identity; W];
+    let mut sum = None;
+    for lane in lanes(mask) {
+        let before = sum;
+        let after = before.map_or(x[lane], |before| combine(before, x[lane]));
+        sum = Some(after);
+        row[lane] = match kind {
+            CollectiveOperation::ExclusiveScan => before.unwrap_or(identity),
+            _ => after,
+        };
+    }
+    match kind {
+        CollectiveOperation::Reduce => [sum.unwrap_or(identity); W],
+        _ => row,
+    }
+}
+
+/// Replaces a word by what the function makes of it, and gives the old one.
+fn update(word: &AtomicU32, with: impl Fn(u32) -> u32) -> u32 {
+    let mut before = word.load(Relaxed);
+    loop {
+        match word.compare_exchange_weak(before, with(before), SeqCst, Relaxed) {
+            Ok(before) => return before,
+            Err(now) => before = now,
+        }
+    }
+}
+
+/// Buffers are made of 32-bit words, so 64-bit atomics exclude each other instead.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,137 @@
+//! A simulated device: a CPU that executes compute shaders as a GPU of a chosen width would, behind wgpu's own API.
+//!
+//! [`instance`] gives a [`wgpu::Instance`] with one adapter. What is opened on it is an ordinary device: this crate's
+//! primitives, the lab and any program's own compute code run on it unchanged, at a subgroup width from 4 to 128 lanes.
+//! Unlike a driver it executes the lanes of a subgroup strictly in step, and counts exactly what was issued and how many
+//! lanes took part.
+//!
+//! ```
+//! use wavelane::{Gpu, op, simt::{self, SimtOptions}};
+//!
+//! # fn main() -> Result<(), wavelane::Error> {
+//! let adapter = simt::adapter(&SimtOptions::default().lanes(8))?;
+//! let gpu = Gpu::options().open_adapter(&adapter)?;
+//! assert_eq!(gpu.lanes(), 8);
+//! assert_eq!(gpu.reduce(&[3_u32, 1, 4, 1, 5], op::Add)?, 14);
+//! for dispatch in simt::take_dispatches(gpu.device())? {
+//!     println!("{}: {} issues", dispatch.pipeline, dispatch.counts.issues);
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! # Time
+//!
+//! Timestamps are counts of issues, so they are the same in every run: a pass takes as long as its dispatches issue. How
+//! long the host took says nothing about any GPU.
+//!
+//! # What is not simulated
+//!
+//! Textures, samplers and rendering: wgpu refuses textures with a validation error, and a pipeline that uses what the
+//! simulator does not execute fails with wgpu's internal error, which names the thing.
+//!
+//! # Faults
+//!
+//! Where a shader does what has no defined result and the simulator cannot go on, the submission fails, the device is
+//! lost, and [`fault`] tells why: wgpu's own message has no room for it.
+
+mod counts;
+#[allow(unsafe_code, reason = "the traits of wgpu-hal have unsafe functions only")]
+mod front;
+mod machine;
+mod memory;
+mod operation;
+mod program;
+
+pub use counts::Counts;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::shader::{MAX_LANES, MIN_LANES};
+
+/// How wide the simulated device is, and what it may use of the host.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SimtOptions {
+    lanes: u32,
+    workers: Option<usize>,
+}
+
+impl Default for SimtOptions {
+    fn default() -> Self {
+        Self { lanes: 32, workers: None }
+    }
+}
+
+impl SimtOptions {
+    /// Lanes of a subgroup: a power of two from 4 to 128; 32 unless said here.
+    pub fn lanes(mut self, lanes: u32) -> Self {
+        self.lanes = lanes;
+        self
+    }
+
+    /// Threads of the host that execute workgroups: as many as it has processors unless said here. Counts do not depend
+    /// on it.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+}
+
+/// One dispatch that the device executed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Dispatched {
+    /// The label of its pipeline; the name of the entry point where it has none.
+    pub pipeline: String,
+    /// The workgroups, in each dimension.
+    pub workgroups: [u32; 3],
+    /// What it issued.
+    pub counts: Counts,
+}
+
+/// A wgpu instance whose only adapter is the simulator.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] for a width that is no power of two from 4 to 128, or no worker.
+pub fn instance(options: &SimtOptions) -> Result<wgpu::Instance> {
+    let lanes = options.lanes;
+    if !lanes.is_power_of_two() || !(MIN_LANES..=MAX_LANES).contains(&lanes) {
+        return Err(Error::argument(format!(
+            "a simulated subgroup has a power of two from {MIN_LANES} to {MAX_LANES} lanes, not {lanes}"
+        )));
+    }
+    let available = || std::thread::available_parallelism().map_or(1, usize::from);
+    match options.workers.unwrap_or_else(available) {
+        0 => Err(Error::argument("the simulator needs at least one worker")),
+        workers => Ok(front::instance(lanes, workers)),
+    }
+}
+
+/// The adapter of [`instance`]. Its backend reads as `Noop`: wgpu has no name for a backend from outside.
+///
+/// # Errors
+/// As [`instance`].
+pub fn adapter(options: &SimtOptions) -> Result<wgpu::Adapter> {
+    pollster::block_on(instance(options)?.request_adapter(&wgpu::RequestAdapterOptions::default()))
+        .map_err(|error| Error::new(ErrorKind::NoAdapter, format!("wgpu does not take the simulator: {error}")))
+}
+
+/// The dispatches that `device` executed since the last call, in their order; of more than 4,096 the last ones. Those
+/// that wgpu makes for itself (it checks the arguments of an indirect dispatch by a kernel) are left out.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] where the device is not the simulator's.
+pub fn take_dispatches(device: &wgpu::Device) -> Result<Vec<Dispatched>> {
+    front::with_state(device, front::State::take_dispatches).ok_or_else(not_simulated)
+}
+
+/// Why `device` was lost: the message of the shader's fault. None while it is well.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] where the device is not the simulator's.
+pub fn fault(device: &wgpu::Device) -> Result<Option<String>> {
+    front::with_state(device, front::State::fault).ok_or_else(not_simulated)
+}
+
+fn not_simulated() -> Error {
+    Error::argument("the device is not the simulator's")
+}

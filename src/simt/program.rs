@@ -1,0 +1,413 @@
+//! The flat bytecode that the machine executes, and its making.
+//!
+//! A register is one word for every lane of a subgroup. A value has one register for each scalar component, two for a
+//! 64-bit one. Local and private variables are ranges of registers; all other variables lie in slots of memory, at byte
+//! offsets. Calls are inlined: WGSL has no recursion, and a pointer argument is then a place like any other.
+
+mod layout;
+mod lower;
+mod math;
+
+use naga::{BuiltIn, CollectiveOperation, Span};
+
+use super::operation::{Binary, Narrow, Ternary, Unary, WideBinary, WideCompare, WideUnary, Widen};
+
+/// The index of a register.
+pub(crate) type Reg = u32;
+
+/// What the arithmetic of addresses gives for an index out of bounds. It stays so through further indices; loads from it
+/// give zero, and stores to it do nothing.
+pub(crate) const OUT_OF_BOUNDS: u32 = u32::MAX;
+
+/// The number of elements that an index is held against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Length {
+    Fixed(u32),
+    /// As many as the memory holds.
+    Runtime(RuntimeArray),
+}
+
+/// An array that fills the rest of a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuntimeArray {
+    pub(crate) slot: u16,
+    pub(crate) offset: u32,
+    pub(crate) stride: u32,
+}
+
+/// A place in a slot: a constant number of bytes, and a register with more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    pub(crate) slot: u16,
+    pub(crate) constant: u32,
+    pub(crate) dynamic: Option<Reg>,
+}
+
+/// How a subgroup's lanes choose whom to read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    First,
+    Lane(Reg),
+    Up(Reg),
+    Down(Reg),
+    Xor(Reg),
+    /// The lane with this index in the quad.
+    Quad(Reg),
+    /// The lane of the quad whose index differs in these bits.
+    QuadSwap(u32),
+}
+
+/// How an atomic instruction updates a word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Update<B> {
+    Exchange,
+    Combine(B),
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Op {
+    Copy {
+        to: Reg,
+        from: Reg,
+        count: u32,
+    },
+    Fill {
+        to: Reg,
+        from: Reg,
+        count: u32,
+    },
+    Unary {
+        op: Unary,
+        to: Reg,
+        x: Reg,
+    },
+    Binary {
+        op: Binary,
+        to: Reg,
+        x: Reg,
+        y: Reg,
+    },
+    Ternary {
+        op: Ternary,
+        to: Reg,
+        x: Reg,
+        y: Reg,
+        z: Reg,
+    },
+    WideUnary {
+        op: WideUnary,
+        to: Reg,
+        x: Reg,
+    },
+    WideBinary {
+        op: WideBinary,
+        to: Reg,
+        x: Reg,
+        y: Reg,
+    },
+    WideCompare {
+        op: WideCompare,
+        to: Reg,
+        x: Reg,
+        y: Reg,
+    },
+    Widen {
+        op: Widen,
+        to: Reg,
+        x: Reg,
+    },
+    Narrow {
+        op: Narrow,
+        to: Reg,
+        x: Reg,
+    },
+    Index {
+        to: Reg,
+        base: Option<Reg>,
+        index: Reg,
+        stride: u32,
+        length: Length,
+    },
+    LoadRows {
+        to: Reg,
+        rows: Reg,
+        dynamic: Reg,
+        count: u32,
+    },
+    StoreRows {
+        rows: Reg,
+        dynamic: Reg,
+        from: Reg,
+        count: u32,
+    },
+    Load {
+        to: Reg,
+        address: Address,
+        count: u32,
+    },
+    Store {
+        address: Address,
+        from: Reg,
+        count: u32,
+    },
+    LoadHalf {
+        to: Reg,
+        address: Address,
+    },
+    StoreHalf {
+        address: Address,
+        from: Reg,
+    },
+    ArrayLength {
+        to: Reg,
+        array: RuntimeArray,
+    },
+    Atomic {
+        update: Update<Binary>,
+        old: Reg,
+        address: Address,
+        value: Reg,
+    },
+    CompareExchange {
+        old: Reg,
+        exchanged: Reg,
+        address: Address,
+        compare: Reg,
+        value: Reg,
+    },
+    WideAtomic {
+        update: Update<WideBinary>,
+        old: Reg,
+        address: Address,
+        value: Reg,
+    },
+    WideCompareExchange {
+        old: Reg,
+        exchanged: Reg,
+        address: Address,
+        compare: Reg,
+        value: Reg,
+    },
+    WideAtomicLoad {
+        to: Reg,
+        address: Address,
+    },
+    Ballot {
+        to: Reg,
+        predicate: Option<Reg>,
+    },
+    Vote {
+        all: bool,
+        to: Reg,
+        x: Reg,
+    },
+    Collective {
+        op: Binary,
+        kind: CollectiveOperation,
+        identity: u32,
+        to: Reg,
+        x: Reg,
+    },
+    WideCollective {
+        op: WideBinary,
+        kind: CollectiveOperation,
+        identity: u64,
+        to: Reg,
+        x: Reg,
+    },
+    Gather {
+        source: Source,
+        to: Reg,
+        x: Reg,
+    },
+    Barrier,
+    /// Lanes whose condition is zero go elsewhere.
+    Branch {
+        condition: Reg,
+        otherwise: u32,
+    },
+    Switch {
+        selector: Reg,
+        table: u32,
+    },
+    Jump(u32),
+    Return,
+}
+
+impl Op {
+    /// Whether it is an issue: see [`Counts`](super::Counts).
+    fn is_issue(&self) -> bool {
+        !matches!(
+            self,
+            Self::Copy { .. }
+                | Self::Fill { .. }
+                | Self::Index { .. }
+                | Self::LoadRows { .. }
+                | Self::StoreRows { .. }
+                | Self::Unary { op: Unary::RoundToHalf, .. }
+                | Self::Jump(_)
+                | Self::Return
+        )
+    }
+
+    /// Applies a function to every register that is named.
+    fn each_register(&mut self, mut f: impl FnMut(&mut Reg)) {
+        let mut address_of = None;
+        match self {
+            Self::Copy { to, from, .. } | Self::Fill { to, from, .. } => [to, from].into_iter().for_each(f),
+            Self::Unary { to, x, .. }
+            | Self::WideUnary { to, x, .. }
+            | Self::Widen { to, x, .. }
+            | Self::Narrow { to, x, .. }
+            | Self::Vote { to, x, .. }
+            | Self::Collective { to, x, .. }
+            | Self::WideCollective { to, x, .. } => [to, x].into_iter().for_each(f),
+            Self::Binary { to, x, y, .. } | Self::WideBinary { to, x, y, .. } | Self::WideCompare { to, x, y, .. } => {
+                [to, x, y].into_iter().for_each(f);
+            }
+            Self::Ternary { to, x, y, z, .. } => [to, x, y, z].into_iter().for_each(f),
+            Self::Index { to, base, index, .. } => [to, index].into_iter().chain(base).for_each(f),
+            Self::LoadRows { to: value, rows, dynamic, .. } | Self::StoreRows { from: value, rows, dynamic, .. } => {
+                [value, rows, dynamic].into_iter().for_each(f);
+            }
+            Self::Load { to: value, address, .. }
+            | Self::Store { from: value, address, .. }
+            | Self::LoadHalf { to: value, address }
+            | Self::StoreHalf { from: value, address }
+            | Self::WideAtomicLoad { to: value, address } => {
+                f(value);
+                address_of = Some((address, f));
+            }
+            Self::Atomic { old, address, value, .. } | Self::WideAtomic { old, address, value, .. } => {
+                [old, value].into_iter().for_each(&mut f);
+                address_of = Some((address, f));
+            }
+            Self::CompareExchange { old, exchanged, address, compare, value }
+            | Self::WideCompareExchange { old, exchanged, address, compare, value } => {
+                [old, exchanged, compare, value].into_iter().for_each(&mut f);
+                address_of = Some((address, f));
+            }
+            Self::ArrayLength { to, .. } => f(to),
+            Self::Ballot { to, predicate } => [to].into_iter().chain(predicate).for_each(f),
+            Self::Gather { source, to, x } => {
+                [to, x].into_iter().for_each(&mut f);
+                match source {
+                    Source::Lane(lane)
+                    | Source::Up(lane)
+                    | Source::Down(lane)
+                    | Source::Xor(lane)
+                    | Source::Quad(lane) => f(lane),
+                    Source::First | Source::QuadSwap(_) => {}
+                }
+            }
+            Self::Branch { condition: x, .. } | Self::Switch { selector: x, .. } => f(x),
+            Self::Barrier | Self::Jump(_) | Self::Return => {}
+        }
+        if let Some((Address { dynamic: Some(dynamic), .. }, mut f)) = address_of {
+            f(dynamic);
+        }
+    }
+
+    /// The register of a result of one word.
+    fn result(&mut self) -> Option<&mut Reg> {
+        match self {
+            Self::Unary { to, .. }
+            | Self::Binary { to, .. }
+            | Self::Ternary { to, .. }
+            | Self::WideCompare { to, .. }
+            | Self::Narrow { to, .. } => Some(to),
+            _ => None,
+        }
+    }
+}
+
+/// An instruction, with what the machine wants to know of it at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instruction {
+    pub(crate) op: Op,
+    pub(crate) is_issue: bool,
+}
+
+/// Where the lanes of a switch go.
+#[derive(Clone, Debug)]
+pub(crate) struct SwitchTable {
+    pub(crate) cases: Vec<(u32, u32)>,
+    pub(crate) default: u32,
+}
+
+/// What a slot of memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Workgroup,
+    Immediates,
+    Binding { group: u32, binding: u32 },
+}
+
+/// An entry point as bytecode.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) code: Vec<Instruction>,
+    /// Where in the text each instruction comes from, and in which function.
+    sites: Vec<Site>,
+    functions: Vec<String>,
+    source: Option<String>,
+    pub(crate) tables: Vec<SwitchTable>,
+    pub(crate) registers: u32,
+    pub(crate) constants: Vec<(Reg, u32)>,
+    pub(crate) builtins: Vec<(BuiltIn, Reg)>,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) workgroup_bytes: u32,
+    pub(crate) workgroup_size: [u32; 3],
+    pub(crate) lanes: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Site {
+    span: Span,
+    function: u16,
+}
+
+impl Program {
+    /// Compiles an entry point of a validated module, whose overrides take these values or their own.
+    ///
+    /// Given the text of the module, errors and faults name lines. An error names what is not simulated.
+    pub(crate) fn compile(
+        module: &naga::Module,
+        info: &naga::valid::ModuleInfo,
+        entry: &str,
+        constants: &naga::back::PipelineConstants,
+        lanes: u32,
+        source: Option<&str>,
+    ) -> Result<Self, String> {
+        let stage = naga::ShaderStage::Compute;
+        let (module, info) =
+            naga::back::pipeline_constants::process_overrides(module, info, Some((stage, entry)), constants)
+                .map_err(|error| error.to_string())?;
+        // Overrides leave one entry point where there were several.
+        let index = module
+            .entry_points
+            .iter()
+            .position(|point| point.stage == stage && point.name == entry)
+            .ok_or_else(|| format!("there is no compute entry point '{entry}'"))?;
+        lower::lower(&module, &info, index, lanes, source)
+    }
+
+    /// Where an instruction comes from, in words.
+    pub(crate) fn place(&self, at: u32) -> String {
+        let site = self.sites[at as usize];
+        place(site.span, self.source.as_deref(), &self.functions[usize::from(site.function)])
+    }
+}
+
+/// A place in the text, in words.
+fn place(span: Span, source: Option<&str>, function: &str) -> String {
+    match source {
+        Some(text) if span.is_defined() => {
+            let line = span.location(text).line_number;
+            let text = text.lines().nth(line as usize - 1).unwrap_or_default().trim();
+            format!("line {line} in fn {function}: {text}")
+        }
+        _ => format!("fn {function}"),
+    }
+}
