@@ -149,9 +149,9 @@
 //!
 //! | feature | default | what it adds |
 //! | --- | --- | --- |
-//! | `cli` | yes | the tool `wavelane`, `lab`, and wgpu's backends Vulkan, Metal and DX12 |
+//! | `cli` | yes | the tool `wavelane`, `lab`, `simt`, and wgpu's backends Vulkan, Metal and DX12 |
 //! | `lab` | with `cli` | `lab`, `measure` and `report` |
-//! | `simt` | no | `simt`: a CPU device behind wgpu's own API, with any subgroup width, that counts what its lanes do |
+//! | `simt` | with `cli` | `simt`: a CPU device behind wgpu's own API, with any subgroup width, that counts what its lanes do |
 //! | `static-dxc` | no | the DirectX shader compiler, linked in (Windows): subgroups on DX12 need it, or `dxcompiler.dll` beside the program |
 //!
 //! Without default features the crate enables no backend of wgpu: the program does, by wgpu's features `vulkan`, `metal`

@@ -128,6 +128,7 @@ fn the_adapter_says_what_it_is() {
     for lanes in WIDTHS {
         let adapter = simt::adapter(&SimtOptions::default().lanes(lanes)).unwrap();
         let info = adapter.get_info();
+        assert!(adapter.features().contains(wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_INT64));
         assert_eq!(info.name, format!("wavelane simulator, {lanes} lanes"));
         assert_eq!(info.device_type, wgpu::DeviceType::Cpu);
         assert_eq!((info.subgroup_min_size, info.subgroup_max_size), (lanes, lanes));
@@ -536,6 +537,45 @@ fn error_scopes_catch_what_wgpu_refuses() {
     let items = sim.storage(&[0; 24]);
     sim.run(&pipeline, &sim.group(&pipeline, &[&items]), [1, 1, 1]);
     assert_eq!(sim.download(&items)[0], 1);
+}
+
+#[test]
+fn a_kernel_that_is_not_simulated_is_named_and_costs_no_device() {
+    let sim = Sim::new(32);
+    let text = "
+        @group(0) @binding(0) var picture: texture_2d<f32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<vec4f>;
+        @compute @workgroup_size(1) fn main() { out[0] = textureLoad(picture, vec2(0, 0), 0); }";
+    let error = sim.error(wgpu::ErrorFilter::Internal, || sim.pipeline(text)).unwrap();
+    assert!(error.to_string().contains("not simulated"), "{error}");
+    let pipeline = sim.pipeline(WHERE);
+    let items = sim.storage(&[0; 24]);
+    sim.run(&pipeline, &sim.group(&pipeline, &[&items]), [1, 1, 1]);
+    assert_eq!(sim.download(&items)[0], 1);
+}
+
+#[test]
+fn a_fault_loses_the_device_and_is_told() {
+    let gpu = gpu(4);
+    let sim = Sim { device: gpu.device().clone(), queue: gpu.queue().clone() };
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> items: array<u32>;
+        @compute @workgroup_size(8)
+        fn main(@builtin(local_invocation_index) local: u32) {
+          if local >= 4u { return; }
+          workgroupBarrier();
+          items[local] = 1u;
+        }";
+    let pipeline = sim.pipeline(text);
+    let items = sim.storage(&[0; 8]);
+    sim.run(&pipeline, &sim.group(&pipeline, &[&items]), [1, 1, 1]);
+    let fault = simt::fault(gpu.device()).unwrap().unwrap();
+    assert!(fault.contains("a barrier that not all invocations of the workgroup reach"), "{fault}");
+    for _ in 0..2 {
+        let error = gpu.reduce(&[1_u32, 2], op::Add).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DeviceLost);
+        assert!(error.to_string().contains(&fault), "{error}");
+    }
 }
 
 #[test]

@@ -15,6 +15,11 @@ fn features() -> Features {
     Features::SUBGROUP
         | Features::SUBGROUP_BARRIER
         | Features::SHADER_INT64
+        | Features::SHADER_INT64_ATOMIC_MIN_MAX
+        | Features::SHADER_INT64_ATOMIC_ALL_OPS
+        | Features::SHADER_F16
+        | Features::SHADER_F64
+        | Features::SHADER_FLOAT32_ATOMIC
         | Features::IMMEDIATES
         | Features::TIMESTAMP_QUERY
         | Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
