@@ -76,6 +76,8 @@ pub(crate) fn skip(reason: impl Into<String>) -> ! {
 
 /// Where a case runs. All cases of an adapter share its device and pipelines.
 pub(crate) struct Env {
+    /// What the device was opened on, for cases that open another.
+    pub(crate) adapter: wgpu::Adapter,
     pub(crate) gpu: Gpu,
     /// Whether this is the path that the probe chose. The others take smaller sizes.
     pub(crate) main: bool,

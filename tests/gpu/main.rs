@@ -3,7 +3,8 @@
 //! A trial is named `case :: adapter :: path`. `cargo test --test gpu -- reduce/add` runs a part of the table.
 //! By default every case runs on the path that the probe chose, and each once more on the emulated path, at 32 or at 64
 //! lanes in turn. `WAVELANE_FULL=1` runs every case at every emulated width; `WAVELANE_REQUIRE_ADAPTER=1` makes a
-//! missing adapter a failure; `WAVELANE_TIMES=1` prints how long each row took.
+//! missing adapter a failure; `WAVELANE_SIMULATE=4,64` runs the table on simulated devices of
+//! these widths and on nothing else; `WAVELANE_TIMES=1` prints how long each row took.
 
 mod algebra;
 mod cases;
@@ -26,7 +27,12 @@ fn main() -> ExitCode {
     let cases: Vec<Arc<Case>> = cases::all().into_iter().map(Arc::new).collect();
     let mut trials = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    for adapter in Adapters::find(None).iter() {
+    let simulated = simulated();
+    for (name, adapter, gpu) in &simulated {
+        trials.extend(adapter_trials(&cases, name, adapter, gpu, full));
+        names.push(name.clone());
+    }
+    for adapter in Adapters::find(None).iter().filter(|_| simulated.is_empty()) {
         let info = adapter.get_info();
         if info.backend == wgpu::Backend::Noop {
             continue;
@@ -38,7 +44,7 @@ fn main() -> ExitCode {
             name += &format!(" #{}", same + 1);
         }
         match harness::open(adapter) {
-            Ok(gpu) => trials.extend(adapter_trials(&cases, &name, &gpu, full)),
+            Ok(gpu) => trials.extend(adapter_trials(&cases, &name, adapter, &gpu, full)),
             Err(error) => trials.push(Trial::test(format!("open :: {name}"), move || Err(error.into()))),
         }
     }
@@ -58,7 +64,27 @@ fn asked(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-fn adapter_trials(cases: &[Arc<Case>], adapter: &str, gpu: &Gpu, full: bool) -> Vec<Trial> {
+/// Simulated devices of the widths that `WAVELANE_SIMULATE` lists.
+#[cfg(feature = "simt")]
+fn simulated() -> Vec<(String, wgpu::Adapter, Gpu)> {
+    use wavelane::simt::{self, SimtOptions};
+    let widths = std::env::var("WAVELANE_SIMULATE").unwrap_or_default();
+    let widths = widths.split(',').filter(|width| !width.is_empty());
+    let opened = widths.map(|width| {
+        let lanes = width.parse().expect("WAVELANE_SIMULATE lists widths: 4,64");
+        let adapter = simt::adapter(&SimtOptions::default().lanes(lanes)).expect("a width that is simulated");
+        let gpu = harness::open(&adapter).expect("the simulator opens");
+        (format!("simulator-{lanes}"), adapter, gpu)
+    });
+    opened.collect()
+}
+
+#[cfg(not(feature = "simt"))]
+fn simulated() -> Vec<(String, wgpu::Adapter, Gpu)> {
+    Vec::new()
+}
+
+fn adapter_trials(cases: &[Arc<Case>], name: &str, adapter: &wgpu::Adapter, gpu: &Gpu, full: bool) -> Vec<Trial> {
     // What the probe chose runs everything.
     let mut paths = vec![gpu.path()];
     let widths: &[u32] = if full { &[4, 8, 32, 64, 128] } else { &[32, 64] };
@@ -69,7 +95,7 @@ fn adapter_trials(cases: &[Arc<Case>], adapter: &str, gpu: &Gpu, full: bool) -> 
         let gpu = gpu.with_path(path).expect("the probe's path, and powers of two, are accepted");
         // Barriers of workgroups are slow on a CPU, and their kernels slow to compile.
         let slow = gpu.is_cpu() && path != SubgroupPath::Native;
-        let env = Arc::new(Env { gpu, main: number == 0 && !slow });
+        let env = Arc::new(Env { adapter: adapter.clone(), gpu, main: number == 0 && !slow });
         let path = match path {
             SubgroupPath::Native => "native".to_string(),
             SubgroupPath::Emulated { lanes } => format!("emulated-{lanes}"),
@@ -87,7 +113,7 @@ fn adapter_trials(cases: &[Arc<Case>], adapter: &str, gpu: &Gpu, full: bool) -> 
                 continue;
             }
             let (case, env, path) = (case.clone(), env.clone(), path.clone());
-            let name = format!("{} :: {adapter} :: {path}", case.name);
+            let name = format!("{} :: {name} :: {path}", case.name);
             trials.push(Trial::ignorable_test(name.clone(), move || {
                 let started = Instant::now();
                 let outcome = run(&case, &env, &path);

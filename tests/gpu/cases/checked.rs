@@ -38,5 +38,5 @@ pub(crate) fn rows(table: &mut Table) {
 fn checked(env: &Env) -> Env {
     let gpu = env.gpu.with_checks(Checks::Checked);
     assert_eq!((gpu.checks(), env.gpu.checks()), (Checks::Checked, Checks::Trusted));
-    Env { gpu, main: env.main }
+    Env { adapter: env.adapter.clone(), gpu, main: env.main }
 }

@@ -270,9 +270,7 @@ fn operator_undefined(env: &Env) {
 
 /// A device that was not asked for 64-bit integers, nor for subgroups.
 fn missing_feature(env: &Env) {
-    let adapters = wavelane::Adapters::find(None);
-    let name = &env.gpu.info().name;
-    let adapter = adapters.iter().find(|adapter| adapter.get_info().name == *name).expect("the adapter of this case");
+    let (adapter, name) = (&env.adapter, &env.gpu.info().name);
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
         required_limits: wavelane::requirements(adapter).limits,
         ..Default::default()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wavelane::primitive::{Count, Predicate, Reduce, Scan, ScanOptions, Workspace};
-use wavelane::{Adapters, Error, ErrorKind, Gpu, LaneMap, Op, requirements, shader, wgpu};
+use wavelane::{Error, ErrorKind, Gpu, LaneMap, Op, requirements, shader, wgpu};
 
 use crate::harness::{Env, Table, USAGE, assert_refused, skip};
 
@@ -13,13 +13,6 @@ pub(crate) fn rows(table: &mut Table) {
     table.add_main("faults/over_the_buffer_limit", over_the_buffer_limit);
     table.add_main("faults/out_of_memory", out_of_memory);
     table.add_main("faults/timeout", timeout);
-}
-
-/// The adapter of a case, found once more.
-fn with_adapter<R>(env: &Env, run: impl FnOnce(&wgpu::Adapter) -> R) -> R {
-    let adapters = Adapters::find(None);
-    let name = &env.gpu.info().name;
-    run(adapters.iter().find(|adapter| adapter.get_info().name == *name).expect("the adapter of this case"))
 }
 
 /// A device of a caller's, with these limits.
@@ -50,76 +43,73 @@ fn every_call_is_refused(gpu: &Gpu, buffer: &wgpu::Buffer, plan: &Reduce<u32>, k
 }
 
 fn device_destroyed(env: &Env) {
-    with_adapter(env, |adapter| {
-        let open = || Gpu::options().open_adapter(adapter).expect("the adapter opens");
-        let ready = |gpu: &Gpu| {
-            let buffer = gpu.upload(&[1u32; 1000], USAGE - wgpu::BufferUsages::COPY_DST).expect("memory");
-            (buffer, Reduce::<u32>::new(gpu, Op::Add).expect("a valid plan"))
-        };
-        let gpu = open();
-        let (buffer, plan) = ready(&gpu);
-        gpu.device().destroy();
-        for _ in 0..2 {
-            every_call_is_refused(&gpu, &buffer, &plan, ErrorKind::DeviceLost);
-        }
-        // A call that polls nothing may be the first.
-        let gpu = open();
-        let (buffer, _) = ready(&gpu);
-        gpu.device().destroy();
-        let read = pollster::block_on(gpu.download_async::<u32>(buffer.slice(..)));
-        assert_refused(read, ErrorKind::DeviceLost, &["the device was destroyed"]);
-        // With work under way, and calls that were prepared before.
-        let gpu = open();
-        let (buffer, plan) = ready(&gpu);
-        let output = gpu.upload(&[0u32], USAGE).expect("memory");
-        let call = plan.prepare(buffer.slice(..), output.slice(..), Count::Host(1000)).expect("a valid call");
-        let submit = || {
-            let mut encoder = gpu.device().create_command_encoder(&Default::default());
-            call.encode(&mut encoder);
-            gpu.queue().submit([encoder.finish()]);
-        };
-        submit();
-        gpu.device().destroy();
-        submit();
-        assert_refused(gpu.download::<u32>(output.slice(..)), ErrorKind::DeviceLost, &["the device was destroyed"]);
-    });
+    let adapter = &env.adapter;
+    let open = || Gpu::options().open_adapter(adapter).expect("the adapter opens");
+    let ready = |gpu: &Gpu| {
+        let buffer = gpu.upload(&[1u32; 1000], USAGE - wgpu::BufferUsages::COPY_DST).expect("memory");
+        (buffer, Reduce::<u32>::new(gpu, Op::Add).expect("a valid plan"))
+    };
+    let gpu = open();
+    let (buffer, plan) = ready(&gpu);
+    gpu.device().destroy();
+    for _ in 0..2 {
+        every_call_is_refused(&gpu, &buffer, &plan, ErrorKind::DeviceLost);
+    }
+    // A call that polls nothing may be the first.
+    let gpu = open();
+    let (buffer, _) = ready(&gpu);
+    gpu.device().destroy();
+    let read = pollster::block_on(gpu.download_async::<u32>(buffer.slice(..)));
+    assert_refused(read, ErrorKind::DeviceLost, &["the device was destroyed"]);
+    // With work under way, and calls that were prepared before.
+    let gpu = open();
+    let (buffer, plan) = ready(&gpu);
+    let output = gpu.upload(&[0u32], USAGE).expect("memory");
+    let call = plan.prepare(buffer.slice(..), output.slice(..), Count::Host(1000)).expect("a valid call");
+    let submit = || {
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        call.encode(&mut encoder);
+        gpu.queue().submit([encoder.finish()]);
+    };
+    submit();
+    gpu.device().destroy();
+    submit();
+    assert_refused(gpu.download::<u32>(output.slice(..)), ErrorKind::DeviceLost, &["the device was destroyed"]);
 }
 
 /// A caller's device keeps the caller's handlers, so only what a call sees itself is told.
 fn own_device_destroyed(env: &Env) {
-    with_adapter(env, |adapter| {
-        let (device, queue) = device(adapter, requirements(adapter).limits);
-        device.on_uncaptured_error(std::sync::Arc::new(|_| {}));
-        let gpu = pollster::block_on(Gpu::from_device(adapter, &device, &queue)).expect("the adapter opens");
-        device.destroy();
-        let items = [1u32; 1000];
-        let none = [""; 0];
-        assert_refused(gpu.reduce(&items, Op::Add), ErrorKind::DeviceLost, &none);
-        assert_refused(gpu.scan_inclusive(&items, Op::Add), ErrorKind::DeviceLost, &none);
-        assert_refused(gpu.select(&items, Predicate::wgsl("x > 0u")), ErrorKind::DeviceLost, &none);
-    });
+    let adapter = &env.adapter;
+    let (device, queue) = device(adapter, requirements(adapter).limits);
+    device.on_uncaptured_error(std::sync::Arc::new(|_| {}));
+    let gpu = pollster::block_on(Gpu::from_device(adapter, &device, &queue)).expect("the adapter opens");
+    device.destroy();
+    let items = [1u32; 1000];
+    let none = [""; 0];
+    assert_refused(gpu.reduce(&items, Op::Add), ErrorKind::DeviceLost, &none);
+    assert_refused(gpu.scan_inclusive(&items, Op::Add), ErrorKind::DeviceLost, &none);
+    assert_refused(gpu.select(&items, Predicate::wgsl("x > 0u")), ErrorKind::DeviceLost, &none);
 }
 
 fn over_the_buffer_limit(env: &Env) {
-    with_adapter(env, |adapter| {
-        let allowed = 1 << 20;
-        let limits = wgpu::Limits {
-            max_buffer_size: allowed,
-            max_storage_buffer_binding_size: allowed,
-            ..requirements(adapter).limits
-        };
-        let (device, queue) = device(adapter, limits);
-        let gpu = pollster::block_on(Gpu::from_device(adapter, &device, &queue)).expect("enough for the probe");
-        let items = vec![1u32; (allowed / 4) as usize + 1];
-        let numbers = [format!("needs {}", allowed + 4), format!("allows {allowed}"), "max_buffer_size".into()];
-        let limit = ErrorKind::LimitTooSmall;
-        assert_refused(gpu.upload(&items, wgpu::BufferUsages::STORAGE), limit, &numbers);
-        assert_refused(gpu.reduce(&items, Op::Add), limit, &numbers);
-        assert_refused(gpu.scan_inclusive(&items, Op::Add), limit, &numbers);
-        assert_refused(gpu.select(&items, Predicate::wgsl("x > 0u")), limit, &numbers);
-        assert_refused(Workspace::new(&gpu, allowed + 4), limit, &numbers);
-        assert_eq!(gpu.reduce(&items[1..], Op::Add).expect("as much as the limit allows"), (allowed / 4) as u32);
-    });
+    let adapter = &env.adapter;
+    let allowed = 1 << 20;
+    let limits = wgpu::Limits {
+        max_buffer_size: allowed,
+        max_storage_buffer_binding_size: allowed,
+        ..requirements(adapter).limits
+    };
+    let (device, queue) = device(adapter, limits);
+    let gpu = pollster::block_on(Gpu::from_device(adapter, &device, &queue)).expect("enough for the probe");
+    let items = vec![1u32; (allowed / 4) as usize + 1];
+    let numbers = [format!("needs {}", allowed + 4), format!("allows {allowed}"), "max_buffer_size".into()];
+    let limit = ErrorKind::LimitTooSmall;
+    assert_refused(gpu.upload(&items, wgpu::BufferUsages::STORAGE), limit, &numbers);
+    assert_refused(gpu.reduce(&items, Op::Add), limit, &numbers);
+    assert_refused(gpu.scan_inclusive(&items, Op::Add), limit, &numbers);
+    assert_refused(gpu.select(&items, Predicate::wgsl("x > 0u")), limit, &numbers);
+    assert_refused(Workspace::new(&gpu, allowed + 4), limit, &numbers);
+    assert_eq!(gpu.reduce(&items[1..], Op::Add).expect("as much as the limit allows"), (allowed / 4) as u32);
 }
 
 /// A device that may use nothing of its memory.
@@ -177,41 +167,43 @@ fn timeout(env: &Env) {
           for (var i = 0u; i < 50000u; i++) { x = x * 1664525u + i; }
           atomicMax(&words[1], x);
         }";
+    if env.gpu.info().backend == wgpu::Backend::Noop {
+        skip("a simulated device has finished when the submission returns");
+    }
     let groups = if env.gpu.is_cpu() { 256 } else { 65_535 };
-    with_adapter(env, |adapter| {
-        for ms in [4, 16, 64] {
-            let gpu = match Gpu::options().timeout(Duration::from_millis(ms)).open_adapter(adapter) {
-                Ok(gpu) => gpu,
-                // A busy machine did not even count the lanes.
-                Err(error) => {
-                    assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
-                    continue;
-                }
-            };
-            let words = gpu.upload(&[1u32, 0], USAGE).expect("memory");
-            let kernel = shader::library(&gpu, 32, &[]).and_then(|library| library.with_kernel("long.wgsl", long));
-            let pipeline = gpu.compute_pipeline(&kernel.expect("valid"), "long").expect("a valid pipeline");
-            let group = gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &pipeline.get_bind_group_layout(0),
-                entries: &[wgpu::BindGroupEntry { binding: 0, resource: words.as_entire_binding() }],
-            });
-            let mut encoder = gpu.device().create_command_encoder(&Default::default());
-            {
-                let mut pass = encoder.begin_compute_pass(&Default::default());
-                pass.set_pipeline(&pipeline);
-                pass.set_bind_group(0, &group, &[]);
-                pass.dispatch_workgroups(groups, 1, 1);
+    let adapter = &env.adapter;
+    for ms in [4, 16, 64] {
+        let gpu = match Gpu::options().timeout(Duration::from_millis(ms)).open_adapter(adapter) {
+            Ok(gpu) => gpu,
+            // A busy machine did not even count the lanes.
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+                continue;
             }
-            gpu.queue().submit([encoder.finish()]);
-            let parts = [gpu.info().name.clone(), format!("did not finish within {} s", ms as f64 / 1e3)];
-            assert_refused(gpu.download::<u32>(words.slice(..)), ErrorKind::Timeout, &parts);
-            // Nothing is lost: the kernel comes to its end, and the device works.
-            gpu.device().poll(wgpu::PollType::wait_indefinitely()).expect("the kernel ends");
-            let want = (0..50_000u32).fold(1u32, |x, i| x.wrapping_mul(1_664_525).wrapping_add(i));
-            assert_eq!(gpu.download::<u32>(words.slice(..)).expect("a copy of 8 bytes"), [1, want]);
-            return;
+        };
+        let words = gpu.upload(&[1u32, 0], USAGE).expect("memory");
+        let kernel = shader::library(&gpu, 32, &[]).and_then(|library| library.with_kernel("long.wgsl", long));
+        let pipeline = gpu.compute_pipeline(&kernel.expect("valid"), "long").expect("a valid pipeline");
+        let group = gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: words.as_entire_binding() }],
+        });
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.dispatch_workgroups(groups, 1, 1);
         }
-        skip("the machine is too busy to count lanes within 64 ms");
-    });
+        gpu.queue().submit([encoder.finish()]);
+        let parts = [gpu.info().name.clone(), format!("did not finish within {} s", ms as f64 / 1e3)];
+        assert_refused(gpu.download::<u32>(words.slice(..)), ErrorKind::Timeout, &parts);
+        // Nothing is lost: the kernel comes to its end, and the device works.
+        gpu.device().poll(wgpu::PollType::wait_indefinitely()).expect("the kernel ends");
+        let want = (0..50_000u32).fold(1u32, |x, i| x.wrapping_mul(1_664_525).wrapping_add(i));
+        assert_eq!(gpu.download::<u32>(words.slice(..)).expect("a copy of 8 bytes"), [1, want]);
+        return;
+    }
+    skip("the machine is too busy to count lanes within 64 ms");
 }
