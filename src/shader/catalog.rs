@@ -274,7 +274,7 @@ mod tests {
                 vec![$((stringify!($field).to_string(), std::mem::offset_of!(crate::primitive::Params, $field) as u32)),*]
             };
         }
-        let rust = rust!(in_start, out_start, capacity, count_at, groups, count_out_at, args_at, args_items);
+        let rust = rust!(in_start, out_start, capacity, count_at, groups, count_out_at, args_at, args_items, zero);
         assert_eq!(wgsl, rust);
     }
 
