@@ -81,7 +81,8 @@ impl Gpu {
             let _ = sender.send(mapped);
         });
         self.wait()?;
-        match receiver.try_recv() {
+        // Another thread that polls may have taken the callback, and not called it yet.
+        match receiver.recv_timeout(self.shared.timeout) {
             Ok(Ok(())) => finish_read(&staging, bytes),
             Ok(Err(error)) => Err(lost(error)),
             Err(_) => Err(Error::internal("a buffer was not mapped though the device is idle")),
