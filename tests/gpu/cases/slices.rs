@@ -11,6 +11,7 @@ use crate::oracle;
 
 pub(crate) fn rows(table: &mut Table) {
     table.add("slices/blocking", blocking);
+    table.add_main("slices/threads", threads);
     table.add_full("slices/async", |env| {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -50,6 +51,21 @@ fn blocking(env: &Env) {
         let got = gpu.reduce(&items, functions.operator.clone()).expect("reduce");
         assert_eq!(got, oracle::reduce(functions.identity, &functions.combine, &items));
     }
+}
+
+/// Threads that share a device poll it for each other.
+fn threads(env: &Env) {
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || {
+                for number in 0..200 {
+                    let items = [thread, number, 1];
+                    let buffer = env.input(0, &items);
+                    assert_eq!(env.gpu.download::<u32>(buffer.slice()).expect("three words"), items);
+                }
+            });
+        }
+    });
 }
 
 async fn not_blocking(env: &Env) {
