@@ -200,6 +200,10 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["list", "--timeout", "1"], "--timeout changes nothing for `wavelane list`"),
         (&["list", "--checked"], "--checked changes nothing"),
         (&["compare", "a.json", "b.json", "--adapter", "0"], "--adapter changes nothing for `wavelane compare`"),
+        (
+            &["explain", "--from", "a.json", "--emulate", "64"],
+            "--emulate changes nothing for `wavelane explain --from`",
+        ),
         (&["tune", "--sizes", "29"], "28"),
         (&["tune", "--sizes", "10,x"], "x"),
         (&["tune", "--entry", "main"], "--kernel"),

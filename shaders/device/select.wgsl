@@ -40,9 +40,8 @@ fn dev_select_write(place: Place) {
     var before: array<u32, ROWS>;
     var all = 0u;
     for (var r = 0u; r < ROWS; r++) {
-      // Changes nothing, but hides from the compiler what the branches of the predicate found. NVIDIA's (580.159) follows
-      // an invocation from there straight to the branch that stores, over the barriers between, and gives each of the two
-      // ways its own copy of them: workgroups then leave a barrier when half of them have come.
+      // Changes nothing, but hides from the compiler what the branches of dev_keep_rows found. Without it NVIDIA's (580.159)
+      // gives kernels whose barriers do not hold, as if it led those branches straight to the one that stores.
       keeps[r] ^= dev_params.zero;
       let kept = countOneBits(keeps[r]);
       let inclusive = sg_scan_inclusive_add_u32(kept);

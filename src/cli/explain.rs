@@ -35,7 +35,10 @@ pub(super) fn run(device: &DeviceArgs, args: &ExplainArgs) -> Result {
         None => explain::questions(),
     };
     let (record, failed) = match &args.from {
-        Some(path) => (input::record(path)?, None),
+        Some(path) => {
+            device.refuse("explain --from", &[])?;
+            (input::record(path)?, None)
+        }
         None => {
             let needed: Vec<_> = questions.iter().flat_map(|question| question.experiments).copied().collect();
             measure::record(device, Options::default(), &needed)?

@@ -1,7 +1,7 @@
 //! A simulated device: a CPU that executes compute shaders as a GPU of a chosen width would, behind wgpu's own API.
 //!
 //! [`instance`] gives a [`wgpu::Instance`] with one adapter. What is opened on it is an ordinary device: this crate's
-//! primitives, the lab and any program's own compute code run on it unchanged, at a subgroup width from 4 to 128 lanes.
+//! primitives and a program's own compute code run on it unchanged, at a subgroup width from 4 to 128 lanes.
 //! Unlike a driver it executes the lanes of a subgroup strictly in step, and counts exactly what was issued and how many
 //! lanes took part.
 //!

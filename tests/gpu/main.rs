@@ -3,8 +3,8 @@
 //! A trial is named `case :: adapter :: path`. `cargo test --test gpu -- reduce/add` runs a part of the table.
 //! By default every case runs on the path that the probe chose, and each once more on the emulated path, at 32 or at 64
 //! lanes in turn. `WAVELANE_FULL=1` runs every case at every emulated width; `WAVELANE_REQUIRE_ADAPTER=1` makes a
-//! missing adapter a failure; `WAVELANE_SIMULATE=4,64` runs the table on simulated devices of
-//! these widths and on nothing else; `WAVELANE_TIMES=1` prints how long each row took.
+//! missing adapter a failure; `WAVELANE_SIMULATE=4,64` runs the table on simulated devices of these widths
+//! and on nothing else; `WAVELANE_TIMES=1` prints how long each row took.
 
 mod algebra;
 mod cases;
@@ -27,7 +27,13 @@ fn main() -> ExitCode {
     let cases: Vec<Arc<Case>> = cases::all().into_iter().map(Arc::new).collect();
     let mut trials = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let simulated = simulated();
+    let simulated = match simulated() {
+        Ok(simulated) => simulated,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     for (name, adapter, gpu) in &simulated {
         trials.extend(adapter_trials(&cases, name, adapter, gpu, full));
         names.push(name.clone());
@@ -65,23 +71,23 @@ fn asked(name: &str) -> bool {
 }
 
 /// Simulated devices of the widths that `WAVELANE_SIMULATE` lists.
-#[cfg(feature = "simt")]
-fn simulated() -> Vec<(String, wgpu::Adapter, Gpu)> {
-    use wavelane::simt::{self, SimtOptions};
+fn simulated() -> Result<Vec<(String, wgpu::Adapter, Gpu)>, String> {
     let widths = std::env::var("WAVELANE_SIMULATE").unwrap_or_default();
-    let widths = widths.split(',').filter(|width| !width.is_empty());
-    let opened = widths.map(|width| {
-        let lanes = width.parse().expect("WAVELANE_SIMULATE lists widths: 4,64");
-        let adapter = simt::adapter(&SimtOptions::default().lanes(lanes)).expect("a width that is simulated");
-        let gpu = harness::open(&adapter).expect("the simulator opens");
-        (format!("simulator-{lanes}"), adapter, gpu)
-    });
-    opened.collect()
+    widths.split(',').filter(|width| !width.is_empty()).map(simulator).collect()
+}
+
+#[cfg(feature = "simt")]
+fn simulator(width: &str) -> Result<(String, wgpu::Adapter, Gpu), String> {
+    use wavelane::simt::{self, SimtOptions};
+    let lanes = width.parse().map_err(|_| format!("WAVELANE_SIMULATE lists widths, as 4,64: '{width}' is none"))?;
+    let adapter = simt::adapter(&SimtOptions::default().lanes(lanes)).map_err(|error| error.to_string())?;
+    let gpu = harness::open(&adapter)?;
+    Ok((format!("simulator-{lanes}"), adapter, gpu))
 }
 
 #[cfg(not(feature = "simt"))]
-fn simulated() -> Vec<(String, wgpu::Adapter, Gpu)> {
-    Vec::new()
+fn simulator(_: &str) -> Result<(String, wgpu::Adapter, Gpu), String> {
+    Err("WAVELANE_SIMULATE needs the feature simt".into())
 }
 
 fn adapter_trials(cases: &[Arc<Case>], name: &str, adapter: &wgpu::Adapter, gpu: &Gpu, full: bool) -> Vec<Trial> {

@@ -112,7 +112,6 @@ fn over_the_buffer_limit(env: &Env) {
     assert_eq!(gpu.reduce(&items[1..], Op::Add).expect("as much as the limit allows"), (allowed / 4) as u32);
 }
 
-/// A device that may use nothing of its memory.
 /// Memory ends at a small part of what the driver has, and all of that is taken.
 fn out_of_memory(env: &Env) {
     if env.gpu.is_cpu() {
