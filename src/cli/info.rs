@@ -6,7 +6,8 @@ use std::io::IsTerminal;
 use clap::Args;
 use comfy_table::{Attribute, Cell, Color};
 use serde::Serialize;
-use wavelane::{Adapters, Gpu, SubgroupPath, wgpu};
+use wavelane::report::AdapterRecord;
+use wavelane::{Gpu, SubgroupPath, wgpu};
 
 use super::{DeviceArgs, Result, output};
 
@@ -19,7 +20,7 @@ use super::{DeviceArgs, Result, output};
 /// the same options takes it), `name`, `backend`, `kind`, `driver`, `vendor_id`, `device_id`, and either `error` (text) or `device`:
 /// `reported_lanes` (smallest, largest; 0 and 0 without subgroups), `counted_lanes` (1 without subgroups),
 /// `path` (native or emulated), `path_lanes`, `path_reason`, `warning` (text or null), `timestamp_period_ns` (null
-/// without timestamps), `features` and `limits` by wgpu's names, and `shapes`, the workgroups that were probed.
+/// without timestamps), `counts_issues` (whether it is the simulator), `features` and `limits` by wgpu's names, and `shapes`, the workgroups that were probed.
 #[derive(Debug, Args)]
 pub(super) struct InfoArgs {
     /// Prints JSON
@@ -60,6 +61,7 @@ struct DeviceInfo {
     path_reason: String,
     warning: Option<String>,
     timestamp_period_ns: Option<f32>,
+    counts_issues: bool,
     features: Features,
     limits: Limits,
     shapes: Vec<Shape>,
@@ -98,7 +100,7 @@ struct Shape {
 }
 
 pub(super) fn run(device: &DeviceArgs, args: &InfoArgs) -> Result {
-    let adapters = Adapters::find(device.backends());
+    let adapters = device.adapters()?;
     let chosen = device.choose(&adapters)?;
     let listed = adapters
         .iter()
@@ -123,8 +125,8 @@ impl AdapterInfo {
             index,
             chosen,
             name: info.name.clone(),
-            backend: info.backend.to_string(),
-            kind: kind(info.device_type),
+            backend: backend(info.backend),
+            kind: kind(info),
             driver: driver(info),
             vendor_id: info.vendor,
             device_id: info.device,
@@ -150,7 +152,9 @@ impl DeviceInfo {
                 _ => probe.reason(),
             },
             warning: probe.warning(),
-            timestamp_period_ns: has(wgpu::Features::TIMESTAMP_QUERY).then(|| gpu.queue().get_timestamp_period()),
+            counts_issues: gpu.is_simulated(),
+            timestamp_period_ns: (has(wgpu::Features::TIMESTAMP_QUERY) && !gpu.is_simulated())
+                .then(|| gpu.queue().get_timestamp_period()),
             features: Features {
                 subgroup: has(wgpu::Features::SUBGROUP),
                 timestamp_query: has(wgpu::Features::TIMESTAMP_QUERY),
@@ -185,9 +189,15 @@ impl DeviceInfo {
     }
 }
 
+/// The backend's name; the simulator's, which wgpu has none for, is the name of its module.
+fn backend(backend: wgpu::Backend) -> String {
+    if backend == wgpu::Backend::Noop { "simt".into() } else { backend.to_string() }
+}
+
 /// The kind of adapter in words.
-pub(super) fn kind(device_type: wgpu::DeviceType) -> &'static str {
-    match device_type {
+fn kind(info: &wgpu::AdapterInfo) -> &'static str {
+    match info.device_type {
+        _ if info.backend == wgpu::Backend::Noop => AdapterRecord::SIMULATOR,
         wgpu::DeviceType::DiscreteGpu => "discrete GPU",
         wgpu::DeviceType::IntegratedGpu => "integrated GPU",
         wgpu::DeviceType::VirtualGpu => "virtual GPU",
@@ -281,6 +291,7 @@ impl DeviceInfo {
     fn times(&self) -> String {
         match self.timestamp_period_ns {
             Some(period) => format!("GPU timestamps, {period} ns a tick"),
+            None if self.counts_issues => "none: timestamps count issued instructions".into(),
             None => "no GPU timestamps: times are the host's".into(),
         }
     }
@@ -373,6 +384,7 @@ mod tests {
             path_reason: "so".into(),
             warning: None,
             timestamp_period_ns: None,
+            counts_issues: false,
             features: Features { subgroup: told > 0, timestamp_query: false, shader_int64: false, shader_f16: true },
             limits: Limits {
                 max_compute_invocations_per_workgroup: 256,

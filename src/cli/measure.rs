@@ -85,7 +85,8 @@ pub(super) fn record(
     options: Options,
     ids: &[impl AsRef<str>],
 ) -> Result<(Record, Option<Failure>)> {
-    let gpu = open(device)?;
+    let gpu = device.open_or_simulate()?;
+    tell(&gpu);
     let bar = progress_bar();
     let mut failed = None;
     let record = lab::run(&gpu, options, ids, |progress| {
@@ -98,18 +99,16 @@ pub(super) fn record(
     Ok((record?, failed))
 }
 
-/// Opens the device that the options choose, and tells the person at the terminal which it is.
-pub(super) fn open(device: &DeviceArgs) -> Result<Gpu> {
-    let gpu = device.open()?;
+/// Tells the person at the terminal which device is measured.
+pub(super) fn tell(gpu: &Gpu) {
     let _ = writeln!(
         std::io::stderr(),
         "{} ({}): {} lanes, {}",
         gpu.info().name,
-        gpu.info().backend,
+        gpu.backend_name(),
         gpu.lanes(),
         gpu.path().name()
     );
-    Ok(gpu)
 }
 
 /// A bar on standard error; invisible where that is no terminal.

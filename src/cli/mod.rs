@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use wavelane::simt::{self, SimtOptions};
 use wavelane::{Adapters, Gpu, GpuOptions, SubgroupPath, shader, wgpu};
 
 use failure::Failure;
@@ -70,7 +71,7 @@ enum Command {
 }
 
 /// Which device, and how it is used.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Device")]
 struct DeviceArgs {
     /// Uses this adapter: an index of `wavelane info`, or a part of a name [default: the best one]
@@ -79,6 +80,10 @@ struct DeviceArgs {
     /// Looks at the adapters of this backend only
     #[arg(long, global = true)]
     backend: Option<Backend>,
+    /// Uses the simulator, a CPU device whose subgroups have this many lanes: it counts issued instructions and has no
+    /// times. Without any adapter `measure` and `explain` take it at 32 lanes
+    #[arg(long, global = true, value_name = "LANES", value_parser = simulated_lanes, conflicts_with_all = ["adapter", "backend"])]
+    simulate: Option<u32>,
     /// Emulates subgroups of this width over workgroup memory, whatever the device has
     #[arg(long, global = true, value_name = "LANES", value_parser = emulated_lanes)]
     emulate: Option<u32>,
@@ -126,6 +131,7 @@ impl DeviceArgs {
         let given = [
             ("--adapter", self.adapter.is_some()),
             ("--backend", self.backend.is_some()),
+            ("--simulate", self.simulate.is_some()),
             ("--emulate", self.emulate.is_some()),
             ("--checked", self.checked),
             ("--timeout", self.timeout.is_some()),
@@ -140,17 +146,41 @@ impl DeviceArgs {
 
     /// Opens the adapter that a run takes.
     fn open(&self) -> Result<Gpu> {
-        let adapters = Adapters::find(self.backends());
+        let adapters = self.adapters()?;
         Ok(self.options().open_adapter(self.choose(&adapters)?)?)
     }
 
-    /// The adapter that a run takes, as [`GpuOptions::open`] chooses it.
-    fn choose<'a>(&self, adapters: &'a Adapters) -> Result<&'a wgpu::Adapter> {
-        let wish = self.adapter.clone().or_else(|| std::env::var("WGPU_ADAPTER_NAME").ok());
-        Ok(match wish.filter(|wish| !wish.is_empty()) {
-            Some(wish) => adapters.choose(&wish)?,
-            None => adapters.best()?,
+    /// Opens the adapter that a run takes or, where there is none and none was asked for, the simulator.
+    fn open_or_simulate(&self) -> Result<Gpu> {
+        let asked = self.simulate.is_some() || self.backends().or_else(wgpu::Backends::from_env).is_some();
+        match self.open() {
+            Err(failure) if !asked && self.wish().is_none() && Adapters::find(None).is_empty() => {
+                log::warn!("{failure}. What follows is simulated: instructions are counted, nothing is timed");
+                let simulate = Some(SimtOptions::DEFAULT_LANES);
+                Self { simulate, ..self.clone() }.open()
+            }
+            opened => opened,
+        }
+    }
+
+    /// The adapters to choose among.
+    fn adapters(&self) -> Result<Adapters> {
+        Ok(match self.simulate {
+            Some(lanes) => Adapters::of(&simt::instance(&SimtOptions::default().lanes(lanes))?),
+            None => Adapters::find(self.backends()),
         })
+    }
+
+    /// The adapter that a run takes, as [`GpuOptions::open`] chooses it.
+    fn choose<'a>(&self, adapters: &'a Adapters) -> wavelane::Result<&'a wgpu::Adapter> {
+        match self.wish().filter(|_| self.simulate.is_none()) {
+            Some(wish) => adapters.choose(&wish),
+            None => adapters.best(),
+        }
+    }
+
+    fn wish(&self) -> Option<String> {
+        self.adapter.clone().or_else(|| std::env::var("WGPU_ADAPTER_NAME").ok()).filter(|wish| !wish.is_empty())
     }
 }
 
@@ -158,6 +188,13 @@ fn emulated_lanes(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(lanes) if lanes.is_power_of_two() && lanes <= shader::MAX_LANES => Ok(lanes),
         _ => Err(format!("a power of two from 1 to {} is needed", shader::MAX_LANES)),
+    }
+}
+
+fn simulated_lanes(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(lanes) if lanes.is_power_of_two() && (shader::MIN_LANES..=shader::MAX_LANES).contains(&lanes) => Ok(lanes),
+        _ => Err(format!("a power of two from {} to {} is needed", shader::MIN_LANES, shader::MAX_LANES)),
     }
 }
 

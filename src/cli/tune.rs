@@ -59,12 +59,16 @@ fn values(text: &str) -> Result<(String, Vec<f64>), String> {
 }
 
 pub(super) fn run(device: &DeviceArgs, args: &TuneArgs) -> Result {
+    if device.simulate.is_some() {
+        return Err(Failure::usage("the simulator has no times to tune by"));
+    }
     let effort = if args.full { Effort::Full } else { Effort::Quick };
     if let (Some(path), Some(entry)) = (&args.kernel, &args.entry) {
         return kernel(device, effort, path, entry, args);
     }
     let json = args.json.as_deref().map(Destination::open).transpose()?;
-    let gpu = measure::open(device)?;
+    let gpu = device.open()?;
+    measure::tell(&gpu);
     let default_sizes = tune::default_sizes(&gpu);
     let sizes = if args.sizes.is_empty() { &default_sizes[..] } else { &args.sizes };
     let bar = measure::progress_bar();
@@ -88,7 +92,8 @@ fn kernel(device: &DeviceArgs, effort: Effort, path: &Path, entry: &str, args: &
     let file = path.display().to_string();
     let text =
         std::fs::read_to_string(path).map_err(|error| Failure::working(format!("cannot read {file}: {error}")))?;
-    let gpu = measure::open(device)?;
+    let gpu = device.open()?;
+    measure::tell(&gpu);
     let kernel = tune_kernel::Kernel { file: &file, text: &text, entry, overrides: &args.overrides, items: args.items };
     output::print(report::terminal::kernel_tuning(&tune_kernel::candidates(&gpu, effort, &kernel)?, output::columns()))
 }

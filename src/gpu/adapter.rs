@@ -147,6 +147,12 @@ impl Adapters {
         Self { list, backends }
     }
 
+    /// The adapters of an instance that the program has made: the simulator's, say. Blocks.
+    pub fn of(instance: &wgpu::Instance) -> Self {
+        let backends = wgpu::Backends::all();
+        Self { list: pollster::block_on(instance.enumerate_adapters(backends)), backends }
+    }
+
     /// The adapters.
     pub fn iter(&self) -> impl Iterator<Item = &wgpu::Adapter> {
         self.list.iter()

@@ -325,6 +325,19 @@ impl Gpu {
         self.shared.info.device_type == wgpu::DeviceType::Cpu
     }
 
+    /// `vulkan`, `metal`, `dx12`, or `simt` for the simulator, whose backend wgpu has no name for.
+    pub fn backend_name(&self) -> String {
+        if self.is_simulated() { "simt".into() } else { self.shared.info.backend.to_string() }
+    }
+
+    /// Whether the device is this crate's simulator (`wavelane::simt`), whose timestamps count issues.
+    pub fn is_simulated(&self) -> bool {
+        #[cfg(feature = "simt")]
+        return crate::simt::is_simulated(&self.shared.device);
+        #[cfg(not(feature = "simt"))]
+        return false;
+    }
+
     /// Builds the pipeline of one entry point of a caller's kernel: of [`Library::with_kernel`], which validated it.
     /// Kept: the same kernel and entry point give the same pipeline.
     ///

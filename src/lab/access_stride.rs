@@ -17,6 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "The loads of a subgroup merge into as few transactions as the memory that they touch needs: one of 32 bytes \
             for every eight words side by side, one for each lane where the lanes are 32 bytes or more apart, or \
             scattered.",
+    counts: false,
     run,
 };
 

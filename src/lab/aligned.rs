@@ -14,6 +14,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A branch along subgroup borders",
     claim: "A branch on (index / width) mod 2 costs nothing, because each subgroup is of one mind; a branch on \
             index mod 2, or the first one moved by a single lane, costs both arms.",
+    counts: true,
     run,
 };
 

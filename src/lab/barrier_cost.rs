@@ -17,6 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "The price of a barrier",
     claim: "A workgroup barrier costs more the larger the workgroup. A shuffle inside a subgroup needs none, and costs the same \
             in every workgroup; an exchange through workgroup memory needs two.",
+    counts: false,
     run,
 };
 

@@ -16,6 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A barrier that some never reach",
     claim: "A barrier that is reached by some of the lanes of a workgroup is an error, and one can see it in the text: the \
             branch or loop around or before it depends on something that differs from lane to lane.",
+    counts: true,
     run,
 };
 

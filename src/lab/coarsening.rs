@@ -15,6 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Several items a lane",
     claim: "Several items a lane and loads of 16 bytes keep more memory under way and spread the cost of starting a \
             workgroup over more work. It helps until the registers that hold the items run out.",
+    counts: false,
     run,
 };
 

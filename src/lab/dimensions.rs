@@ -15,6 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Two and three dimensions are notation",
     claim: "A grid of two or three dimensions is a way to write indices: the same work costs the same in one. Each \
             dimension has its limit, and a longer row is folded into the next dimension.",
+    counts: true,
     run,
 };
 

@@ -15,6 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "The end of a dispatch",
     claim: "The end of a dispatch is the only barrier between workgroups, and costs microseconds: 1.3 to 5 on one vendor \
             for a dispatch that depends on the one before it in the same pass.",
+    counts: false,
     run,
 };
 

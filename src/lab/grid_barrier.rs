@@ -17,6 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A barrier of the whole grid",
     claim: "A barrier of the whole grid in software works only while every workgroup is resident, and then costs less than the \
             end of a dispatch.",
+    counts: false,
     run,
 };
 

@@ -16,6 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "An invocation that goes on at a distance of the whole grid keeps its subgroup's accesses side by side; one \
             that takes a contiguous chunk does not. Any grid then gives the right answer, one invocation alone too, \
             while a stride of one workgroup does work again and again.",
+    counts: false,
     run,
 };
 

@@ -15,6 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     group: "lanes",
     title: "The guard of a grid larger than its data",
     claim: "`if index < items` around the work costs nothing: it diverges in one subgroup of the whole dispatch.",
+    counts: true,
     run,
 };
 

@@ -18,6 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A switch with k arms in one subgroup",
     claim: "A switch whose k arms are all taken inside one subgroup costs k times one arm, up to the width; with as many \
             arms as lanes, one lane works at a time.",
+    counts: true,
     run,
 };
 

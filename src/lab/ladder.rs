@@ -19,6 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Every atomic addition to one address waits for the last, so a sum gets faster as more items are added up \
             before: in a subgroup, in a workgroup, in the registers of a lane. With several loads of 16 bytes in flight \
             in each lane it moves memory as fast as it goes.",
+    counts: false,
     run,
 };
 

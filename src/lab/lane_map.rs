@@ -13,6 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Which lane an invocation is",
     claim: "A workgroup is cut into subgroups in the order of the linear index, x fastest: subgroup = index / width, \
             lane = index mod width, and the last subgroup holds what remains.",
+    counts: true,
     run,
 };
 

@@ -19,6 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Lanes against vectors",
     claim: "Lanes are a vector unit with masks: two arms in one vector of a CPU cost their sum, as in a subgroup, and one arm \
             where all elements agree. Scalar code pays for the arm that each element takes and for no other.",
+    counts: false,
     run,
 };
 

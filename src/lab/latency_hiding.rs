@@ -16,6 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Hiding latency",
     claim: "The throughput of dependent loads grows with the subgroups in flight until it saturates; independent chains in a \
             lane count like more subgroups.",
+    counts: false,
     run,
 };
 

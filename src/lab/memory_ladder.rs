@@ -17,6 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "The memory ladder",
     claim: "Registers, workgroup memory, the caches and device memory are rungs of a ladder: each is slower than the one above \
             it, in latency and in bandwidth.",
+    counts: false,
     run,
 };
 

@@ -101,6 +101,9 @@ pub struct Experiment {
     pub title: &'static str,
     /// The claim.
     pub claim: &'static str,
+    /// Whether the simulator can answer, which counts what is issued: the claim rests neither on time nor on what a
+    /// driver's compiler does.
+    pub counts: bool,
     run: fn(&Bench<'_>) -> Result<Outcome>,
 }
 
@@ -249,7 +252,7 @@ impl<'a> Bench<'a> {
     /// Begins to measure: times the reference kernel, on a device that is under load or was a moment ago. An
     /// experiment calls it once all its pipelines are built, since building is idleness to the device.
     fn ready(&self) -> Result<()> {
-        if self.reference_ns.get().is_none() {
+        if self.reference_ns.get().is_none() && !self.gpu.is_simulated() {
             self.reference_ns.set(Some(self.sampler.reference_ns()?));
         }
         Ok(())
@@ -266,7 +269,7 @@ impl<'a> Bench<'a> {
             let lanes = width::measure_knee(self)?;
             *self.knee.get_or_init(|| lanes)
         };
-        Ok(Model { lanes, cpu: self.gpu.is_cpu() })
+        Ok(Model { lanes, cpu: self.gpu.is_cpu() && !self.gpu.is_simulated() })
     }
 
     /// Whether the width was counted by subgroup operations.
@@ -285,6 +288,10 @@ impl<'a> Bench<'a> {
 /// is as noisy as everything else, and only a large move says that the machine was not the experiment's own.
 const MAX_DRIFT: f64 = 0.03;
 const MAX_DRIFT_CPU: f64 = 0.3;
+
+/// Why the simulator has no answer to most claims about the grid and the memory.
+const NOT_COUNTED: &str = "Not measurable here: the claim rests on time or on what a driver's compiler does, and the \
+                           simulator counts what a shader issues.";
 
 /// Takes back a verdict that the circumstances do not bear out, and says why.
 fn distrust(outcome: &mut Outcome, drift: Option<f64>, is_cpu: bool) {
@@ -329,8 +336,14 @@ impl Experiment {
     /// [`Verdict::NotMeasurable`].
     pub fn run(&self, bench: &Bench<'_>) -> Result<ExperimentRecord> {
         let started = Instant::now();
+        if bench.gpu.is_simulated() && !self.counts {
+            return Ok(self.without_result(Verdict::NotMeasurable, NOT_COUNTED.into(), started));
+        }
         bench.reference_ns.set(None);
         let mut outcome = (self.run)(bench)?;
+        if bench.gpu.is_simulated() {
+            outcome = outcome.counted();
+        }
         let reference_ns = match bench.reference_ns.get() {
             Some(before) => Some([before, bench.sampler.reference_ns()?]),
             None => None,
@@ -487,8 +500,9 @@ pub fn adapter_record(gpu: &Gpu) -> AdapterRecord {
     let (min, max) = probe.reported();
     AdapterRecord {
         name: info.name.clone(),
-        backend: info.backend.to_string(),
+        backend: gpu.backend_name(),
         kind: match info.device_type {
+            _ if gpu.is_simulated() => AdapterRecord::SIMULATOR,
             wgpu::DeviceType::DiscreteGpu => "discrete GPU",
             wgpu::DeviceType::IntegratedGpu => "integrated GPU",
             wgpu::DeviceType::VirtualGpu => "virtual GPU",
@@ -501,9 +515,7 @@ pub fn adapter_record(gpu: &Gpu) -> AdapterRecord {
         counted_lanes: probe.width(),
         path: gpu.path().to_string(),
         path_reason: probe.reason(),
-        timestamp_period_ns: gpu
-            .features()
-            .contains(wgpu::Features::TIMESTAMP_QUERY)
+        timestamp_period_ns: (gpu.features().contains(wgpu::Features::TIMESTAMP_QUERY) && !gpu.is_simulated())
             .then(|| gpu.queue().get_timestamp_period().into()),
     }
 }

@@ -17,6 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Fewer resident subgroups, since each workgroup holds more workgroup memory, lose throughput only where latency is \
             not hidden otherwise: a kernel that waits for memory loses in proportion, one with independent work in its \
             lanes hardly at all.",
+    counts: false,
     run,
 };
 

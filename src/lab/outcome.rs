@@ -25,6 +25,17 @@ impl Outcome {
         let finding = format!("Not measurable here: {reason}.");
         Self { prediction, finding, method, verdict: Verdict::NotMeasurable, rows, plots: vec![], control: None }
     }
+
+    /// The same, where what the experiment calls times are the simulator's counts.
+    pub(super) fn counted(mut self) -> Self {
+        for plot in &mut self.plots {
+            for text in [&mut plot.title, &mut plot.x.label, &mut plot.y.label] {
+                *text = in_issues(text);
+            }
+        }
+        self.method += " On the simulator a time is a count: the instructions that all subgroups issued.";
+        self
+    }
 }
 
 /// The verdict that the judged rows give together: a claim differs where any of its rows does, and holds only where
@@ -42,6 +53,27 @@ pub(super) fn overall(rows: &[Row]) -> Verdict {
     }
 }
 
+/// The unit of what is read from this clock.
+fn unit(clock: Clock) -> Unit {
+    match clock {
+        Clock::Gpu | Clock::Wall => Unit::Ns,
+        Clock::Issues => Unit::Issues,
+    }
+}
+
+/// The median of these samples in a sentence, with its unit.
+pub(super) fn median_said(samples: &Samples) -> String {
+    unit(samples.clock).format(samples.median())
+}
+
+/// What an experiment calls a time, as the simulator counts it: `time over one arm` is `issues over one arm`.
+fn in_issues(text: &str) -> String {
+    // The longer ones first: each holds the next.
+    [("time (ns)", "issues"), ("time ratio", "issue ratio"), ("time", "issues"), ("Time", "Issues")]
+        .iter()
+        .fold(text.to_string(), |text, (time, issues)| text.replace(time, issues))
+}
+
 /// Why a row without samples has none.
 const ONLY_NOISE: &str = "the noise of every sample is larger than the time itself";
 
@@ -54,12 +86,12 @@ impl Row {
         };
         Self {
             cell,
-            quantity: quantity.into(),
+            quantity: if clock == Clock::Issues.name() { in_issues(quantity) } else { quantity.into() },
             unit,
             samples,
             value,
             interval,
-            path: "native".into(),
+            path: if clock == Clock::Issues.name() { "simulated" } else { "native" }.into(),
             checks: CHECKS.name().into(),
             clock: clock.into(),
             prediction: None,
@@ -70,17 +102,17 @@ impl Row {
 
     /// The times of one case.
     pub(super) fn time(cell: impl Into<String>, samples: &Samples) -> Self {
-        Self::unjudged(cell.into(), "time", Unit::Ns, samples.ns.clone(), samples.clock.name())
+        Self::duration(cell, "time", samples)
     }
 
     /// Nanoseconds a trip of one case: its slope.
     pub(super) fn trip(cell: impl Into<String>, trip: &Samples) -> Self {
-        Self::unjudged(cell.into(), "time of one more trip", Unit::Ns, trip.ns.clone(), trip.clock.name())
+        Self::duration(cell, "time of one more trip", trip)
     }
 
     /// Nanoseconds of something that the quantity names.
     pub(super) fn duration(cell: impl Into<String>, quantity: &str, samples: &Samples) -> Self {
-        Self::unjudged(cell.into(), quantity, Unit::Ns, samples.ns.clone(), samples.clock.name())
+        Self::unjudged(cell.into(), quantity, unit(samples.clock), samples.ns.clone(), samples.clock.name())
     }
 
     /// The times or slopes `a` over `b`, round by round.

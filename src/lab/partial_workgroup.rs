@@ -15,6 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A workgroup that does not fill its last subgroup",
     claim: "A workgroup takes whole subgroups: 100 invocations at a width of 32 take four, the last of them with four \
             lanes, so only 78 % of the lanes that are paid for do work.",
+    counts: true,
     run,
 };
 

@@ -19,6 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Persistent workgroups that take items from a queue lose nothing on even work, and on skewed work they beat \
             persistent workgroups with fixed shares. A grid of one workgroup an item is such a queue already, the device's \
             own.",
+    counts: false,
     run,
 };
 

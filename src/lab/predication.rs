@@ -17,6 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Short arms of a branch are predicated: every lane runs both and keeps one result, which costs no more than a \
             select. That is right for two instructions and ruinous for two hundred, where lanes that agree should pay for \
             one arm only.",
+    counts: false,
     run,
 };
 

@@ -16,6 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A branch on random data",
     claim: "Where a branch depends on random data and half of it goes either way, nearly every subgroup is divided (all \
             lanes agree with a chance of 2 x 0.5^width), so half of the lanes wait at any time.",
+    counts: true,
     run,
 };
 

@@ -16,6 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Behind a branch the lanes of a subgroup meet again. Nothing promises it: lanes may be scheduled apart and may \
             interleave, so what has to be together needs a subgroup operation in uniform flow or a barrier, whatever is \
             observed.",
+    counts: true,
     run,
 };
 

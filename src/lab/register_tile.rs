@@ -16,6 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "A matrix product is slow because of its loads: with one result a lane every product needs two. A lane that \
             holds 8 x 8 results in registers needs a quarter of one, and that is what separates a slow matrix product \
             from a fast one.",
+    counts: false,
     run,
 };
 

@@ -4,7 +4,7 @@ use super::k_way::{arms_text, constants};
 use super::kernel::{Launch, record_all};
 use super::model::{DATA, FREE};
 use super::oracle::{scramble, steps};
-use super::outcome::{Outcome, bar_plot, control, overall};
+use super::outcome::{Outcome, bar_plot, control, median_said, overall};
 use super::timing::{Trips, calibrate};
 use super::{Bench, Experiment};
 use crate::error::{Error, ErrorKind, Result};
@@ -17,6 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Sort by category, then switch",
     claim: "A switch with k arms on random categories takes k(1 - (1 - 1/k)^width) arms a subgroup; with the items sorted by \
             category first it takes one, but for the few subgroups at the seams.",
+    counts: true,
     run,
 };
 
@@ -203,7 +204,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         random_row.against_model(),
         sorted_row.against_model(),
         gain.value,
-        Unit::Ns.format(sorting.median()),
+        median_said(sorting),
         match pays {
             Some(trips) => format!(", so it pays from arms of about {} trips on", trips.ceil()),
             None => " and never pays here".into(),

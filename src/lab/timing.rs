@@ -11,16 +11,24 @@ use crate::measure::{Clock, Samples, slope};
 /// iterations; the cap lies well below, so that a kernel may hold a few of these loops.
 pub(super) const MAX_TRIPS: u32 = 16_384;
 
+/// Trips of a kernel of the longer kind on the simulator.
+const SIMULATED_TRIPS: u32 = 160;
+
 /// The trip count at which the dispatch that `launch` makes takes long enough for its time to be much more than the
 /// pass around it: on a GPU some 400 us, where pass and timestamps cost 5; on a CPU driver 6 ms, which is several time
 /// slices of the threads that share its cores; and where only the host's clock is there, 8 ms, since submitting and
 /// waiting cost up to 100 us.
 ///
+/// On the simulator, where two trip counts have the slope of any two, few are enough.
+///
 /// Told from wall-clock times of doubled trip counts, less the time of a single trip.
 pub(super) fn calibrate(bench: &Bench<'_>, launch: impl Fn(u32) -> Result<Launch>) -> Result<u32> {
+    if bench.gpu.is_simulated() {
+        return Ok(SIMULATED_TRIPS);
+    }
     let target = match (bench.gpu.is_cpu(), bench.sampler.clock()) {
         (true, _) => Duration::from_millis(6),
-        (false, Clock::Gpu) => Duration::from_micros(400),
+        (false, Clock::Gpu | Clock::Issues) => Duration::from_micros(400),
         (false, Clock::Wall) => Duration::from_millis(8),
     };
     let wall = |trips: u32| -> Result<Duration> {

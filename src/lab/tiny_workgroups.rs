@@ -16,6 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Workgroups start at a fixed rate, whatever their size: a million of one subgroup with little work take as many \
             times longer than fewer of 256 invocations as there are more of them, and equally long once the work is longer \
             than the starts.",
+    counts: false,
     run,
 };
 

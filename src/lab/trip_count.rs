@@ -16,6 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "One long loop in a subgroup",
     claim: "Lanes whose loops differ cost as much as the longest: one lane that loops a hundred times longer makes \
             its whole subgroup wait, so the share of lanes at work is the mean over the maximum of the trip counts.",
+    counts: true,
     run,
 };
 

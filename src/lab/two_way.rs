@@ -14,6 +14,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Two arms in one subgroup",
     claim: "Lanes of a subgroup that alternate between two arms of a branch pay for both, one after the other: the \
             sum of the arms' times and not the longer of them.",
+    counts: true,
     run,
 };
 

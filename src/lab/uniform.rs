@@ -16,6 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A branch on the workgroup's index",
     claim: "A branch on which all lanes of a subgroup agree costs nothing: each subgroup issues the arm that it takes \
             and skips the other.",
+    counts: true,
     run,
 };
 

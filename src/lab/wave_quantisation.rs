@@ -18,6 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "A little over one wave of workgroups costs almost two: the efficiency of a grid is its waves over the waves \
             rounded up. That is serious below three or four waves. A kernel bound by issue has no wave of its residency, \
             since workgroups beside each other share the multiprocessor.",
+    counts: false,
     run,
 };
 

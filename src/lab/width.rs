@@ -19,6 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
             64 on RDNA, others elsewhere. It shows without any subgroup operation, since a branch becomes free once \
             all lanes of a subgroup agree on it. A loop over the lanes is unrolled only where the compiler sees the \
             width as a constant of the program.",
+    counts: true,
     run,
 };
 

@@ -17,6 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "A sensible size lies between 128 and 512 invocations: workgroups of one subgroup leave places for others \
             empty, and one of 1,024 holds its places until its slowest subgroup is done. The fullest device is not always \
             the fastest.",
+    counts: false,
     run,
 };
 

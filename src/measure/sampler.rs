@@ -29,9 +29,11 @@ impl Effort {
     }
 
     /// The fewest and the most rounds of a call, and the time after which it stops between them.
-    fn rounds(self, is_cpu: bool) -> (usize, usize, Duration) {
+    fn rounds(self, gpu: &Gpu) -> (usize, usize, Duration) {
         let ms = Duration::from_millis;
-        match (self, is_cpu) {
+        match (self, gpu.is_cpu()) {
+            // Every round would count the same.
+            _ if gpu.is_simulated() => (1, 1, Duration::ZERO),
             (Self::Quick, false) => (7, 15, ms(400)),
             (Self::Quick, true) => (7, 15, ms(1_200)),
             (Self::Full, false) => (15, 101, ms(2_000)),
@@ -219,8 +221,9 @@ impl Sampler {
     }
 
     fn sample_now(&self, contenders: &[Contender<'_>]) -> Result<Vec<Samples>> {
-        let (least, most, budget) = self.effort.rounds(self.gpu.is_cpu());
-        let (clock, _) = self.timer.time(contenders)?;
+        let (least, most, budget) = self.effort.rounds(&self.gpu);
+        // The simulator has nothing that a first run would warm up.
+        let clock = if self.gpu.is_simulated() { Clock::Issues } else { self.timer.time(contenders)?.0 };
         let mut times: Vec<Vec<f64>> = vec![Vec::with_capacity(most); contenders.len()];
         let began = Instant::now();
         for round in 1.. {
@@ -292,6 +295,9 @@ impl Sampler {
     /// Warms the device up where it was idle or its clock is lowered, and says whether that was so. The clock of a CPU
     /// is not this crate's to wake: its driver is warmed up once.
     fn restore_clock(&self) -> Result<bool> {
+        if self.gpu.is_simulated() {
+            return Ok(false);
+        }
         let worked = *self.worked.lock().unwrap_or_else(|e| e.into_inner());
         let idle = worked.is_none_or(|at| !self.gpu.is_cpu() && at.elapsed() >= IDLE);
         if idle {
@@ -422,7 +428,7 @@ mod tests {
             });
             let samples = sampler.sample(&contenders).expect("sampling succeeds");
             assert_eq!(samples.len(), 2);
-            let (least, most, _) = sampler.effort.rounds(sampler.gpu.is_cpu());
+            let (least, most, _) = sampler.effort.rounds(&sampler.gpu);
             for samples in &samples {
                 assert_eq!(samples.clock, clock);
                 assert!((least..=most).contains(&samples.ns.len()), "{samples:?}");

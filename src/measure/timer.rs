@@ -14,14 +14,17 @@ pub enum Clock {
     Gpu,
     /// The host's clock around submission and wait, where the device has no usable timestamps.
     Wall,
+    /// No time: the instructions that a simulated device issued, which are the same in every run.
+    Issues,
 }
 
 impl Clock {
-    /// `gpu` or `wall`, as written in records.
+    /// `gpu`, `wall` or `issues`, as written in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gpu => "gpu",
             Self::Wall => "wall",
+            Self::Issues => "issues",
         }
     }
 }
@@ -70,7 +73,9 @@ impl Timer {
             None
         };
         let timer = Self { gpu: gpu.clone(), stamps, refused: AtomicBool::new(false) };
-        if let Some(stamps) = &timer.stamps {
+        if let Some(stamps) = &timer.stamps
+            && !gpu.is_simulated()
+        {
             let began = Instant::now();
             let times = timer.by_timestamps(stamps, std::slice::from_ref(work))?;
             let elapsed_ns = began.elapsed().as_secs_f64() * 1e9;
@@ -85,6 +90,7 @@ impl Timer {
     /// The clock that the next times come from.
     pub(super) fn clock(&self) -> Clock {
         match self.stamps {
+            Some(_) if self.gpu.is_simulated() => Clock::Issues,
             Some(_) if !self.refused.load(Ordering::Relaxed) => Clock::Gpu,
             _ => Clock::Wall,
         }
@@ -93,12 +99,12 @@ impl Timer {
     /// Runs each contender once, in order, and gives the nanoseconds of each with the clock that all of them are from.
     pub(super) fn time(&self, contenders: &[Contender<'_>]) -> Result<(Clock, Vec<f64>)> {
         if let Some(stamps) = &self.stamps
-            && self.clock() == Clock::Gpu
+            && let clock @ (Clock::Gpu | Clock::Issues) = self.clock()
         {
             // Once more before the timestamps are given up: a counter of few bits may wrap inside a pass.
             for _ in 0..2 {
                 if let Some(times) = self.by_timestamps(stamps, contenders)? {
-                    return Ok((Clock::Gpu, times));
+                    return Ok((clock, times));
                 }
             }
             self.refuse("twice in a row a timestamp was zero or went backward");

@@ -147,14 +147,10 @@ pub(super) fn run_facts(record: &Record) -> [(&'static str, String); 4] {
     let adapter = &record.adapter;
     let [min, max] = adapter.reported_lanes;
     let reported = if min == max { min.to_string() } else { format!("{min} to {max}") };
-    let clock = match adapter.timestamp_period_ns {
-        Some(ns) => format!("GPU timestamps, {} ns a tick", number(ns)),
-        None => "wall clock: the device has no usable timestamps".into(),
-    };
     [
         ("Lanes", format!("{} counted, {reported} reported", adapter.counted_lanes)),
         ("Path", format!("{}: {}", adapter.path, adapter.path_reason)),
-        ("Clock", clock),
+        ("Clock", adapter.clock()),
         ("Run", format!("{}, {} s", record.effort, number(record.wall_s))),
     ]
     .map(|(name, text)| (name, escape(&text)))

@@ -50,7 +50,7 @@ pub struct AdapterRecord {
     pub name: String,
     /// Backend: vulkan, metal, dx12.
     pub backend: String,
-    /// Discrete GPU, integrated GPU, virtual GPU, CPU driver or other.
+    /// Discrete GPU, integrated GPU, virtual GPU, CPU driver, [`simulator`](Self::SIMULATOR) or other.
     pub kind: String,
     /// Driver name and version, as the driver gives them.
     pub driver: String,
@@ -64,6 +64,21 @@ pub struct AdapterRecord {
     pub path_reason: String,
     /// Nanoseconds a tick of the GPU's timestamps; none without timestamps, where times are wall-clock times.
     pub timestamp_period_ns: Option<f64>,
+}
+
+impl AdapterRecord {
+    /// The kind of this crate's simulator.
+    pub const SIMULATOR: &'static str = "simulator";
+
+    /// Where the times of the run come from, for a reader.
+    #[cfg(feature = "cli")]
+    pub(super) fn clock(&self) -> String {
+        match self.timestamp_period_ns {
+            Some(ns) => format!("GPU timestamps, {} ns a tick", super::format::number(ns)),
+            None if self.kind == Self::SIMULATOR => "none: instructions issued are counted in place of times".into(),
+            None => "wall clock: the device has no usable timestamps".into(),
+        }
+    }
 }
 
 /// One experiment: the claim, what the model predicts, what was measured, and the verdict.
@@ -156,7 +171,7 @@ pub struct Row {
     pub path: String,
     /// `trusted` or `checked`.
     pub checks: String,
-    /// `gpu` for timestamps, `wall` for the host's clock, `none` for counts.
+    /// `gpu` for timestamps, `wall` for the host's clock, `issues` for what the simulator issued, `none` for other counts.
     pub clock: String,
     /// What the model predicts, if anything.
     pub prediction: Option<Prediction>,

@@ -12,10 +12,6 @@ use crate::primitive::Tuning;
 pub fn summary(record: &Record, columns: u16) -> String {
     let adapter = &record.adapter;
     let mut text = format!("{} ({}, {})\n", adapter.name, adapter.backend, adapter.kind);
-    let clock = match adapter.timestamp_period_ns {
-        Some(ns) => format!("GPU timestamps, {} ns a tick", number(ns)),
-        None => "wall clock: the device has no usable timestamps".into(),
-    };
     let [min, max] = adapter.reported_lanes;
     let reported = if min == max { min.to_string() } else { format!("{min} to {max}") };
     let run = format!(
@@ -31,7 +27,7 @@ pub fn summary(record: &Record, columns: u16) -> String {
             ("driver", &adapter.driver),
             ("lanes", &format!("{} counted, {reported} reported", adapter.counted_lanes)),
             ("path", &format!("{}: {}", adapter.path, adapter.path_reason)),
-            ("clock", &clock),
+            ("clock", &adapter.clock()),
             ("run", &run),
             ("verdicts", &verdict_counts(record)),
         ],

@@ -57,12 +57,15 @@ pub struct SimtOptions {
 
 impl Default for SimtOptions {
     fn default() -> Self {
-        Self { lanes: 32, workers: None }
+        Self { lanes: Self::DEFAULT_LANES, workers: None }
     }
 }
 
 impl SimtOptions {
-    /// Lanes of a subgroup: a power of two from 4 to 128; 32 unless said here.
+    /// The width of a subgroup that nobody chose: NVIDIA's, and AMD's narrower one.
+    pub const DEFAULT_LANES: u32 = 32;
+
+    /// Lanes of a subgroup: a power of two from 4 to 128; [`DEFAULT_LANES`](Self::DEFAULT_LANES) unless said here.
     pub fn lanes(mut self, lanes: u32) -> Self {
         self.lanes = lanes;
         self
@@ -130,6 +133,11 @@ pub fn take_dispatches(device: &wgpu::Device) -> Result<Vec<Dispatched>> {
 /// [`ErrorKind::InvalidArgument`] where the device is not the simulator's.
 pub fn fault(device: &wgpu::Device) -> Result<Option<String>> {
     front::with_state(device, front::State::fault).ok_or_else(not_simulated)
+}
+
+/// Whether `device` is the simulator's.
+pub fn is_simulated(device: &wgpu::Device) -> bool {
+    front::with_state(device, |_| ()).is_some()
 }
 
 fn not_simulated() -> Error {
