@@ -446,7 +446,7 @@ pub fn run(
     let wanted = ids.iter().map(|id| find(id.as_ref()).map(|e| e.id)).collect::<Result<Vec<_>>>()?;
     let chosen: Vec<_> = EXPERIMENTS.iter().filter(|e| wanted.is_empty() || wanted.contains(&e.id)).collect();
     let started = Instant::now();
-    let created_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let created_s = seconds_since_1970();
     let Options { effort, waiting } = options.into();
     let sampler = Sampler::new(gpu, effort)?;
     let bench = Bench { waiting, ..Bench::new(gpu, &sampler, effort) };
@@ -460,6 +460,11 @@ pub fn run(
         wall_s: started.elapsed().as_secs_f64(),
         experiments,
     })
+}
+
+/// Now, as records say it.
+fn seconds_since_1970() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// Runs these one after another, whether or not one of them fails, as long as there is a device.

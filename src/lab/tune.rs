@@ -8,10 +8,10 @@
 //! The best of many medians is low by luck too, so the winner meets the default once more, in samples of their own. It is
 //! taken only where it is clearly faster; whatever is inside the noise stays as it was.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use super::residency::residency;
-use super::{Bench, adapter_record};
+use super::{Bench, adapter_record, seconds_since_1970};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::Gpu;
 use crate::measure::{
@@ -73,7 +73,7 @@ pub fn tune(gpu: &Gpu, effort: Effort, sizes: &[u32], mut progress: impl FnMut(&
         return Err(Error::argument(format!("sizes are tuned over at most 2^{MAX_SIZE} items, not 2^{size}")));
     }
     let started = Instant::now();
-    let created_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let created_s = seconds_since_1970();
     let sampler = Sampler::new(gpu, effort)?;
     let bench = Bench::new(gpu, &sampler, effort);
     let data = sizes.iter().map(|size| Data::new(gpu, 1 << size)).collect::<Result<Vec<_>>>()?;

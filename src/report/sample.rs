@@ -1,5 +1,7 @@
 //! A record as tests need it: several experiments of different kinds, with names that every view must escape.
 
+use std::collections::HashSet;
+
 use super::*;
 
 fn row(cell: &str, quantity: &str, unit: Unit, value: f64) -> Row {
@@ -210,4 +212,14 @@ pub(crate) fn record() -> Record {
         wall_s: 48.23,
         experiments: vec![lane_map, k_way, shuffle, ladder, odd, grid_barrier, guard],
     }
+}
+
+/// Asserts that the ids of a page are unique, and that every link within it leads to one of them.
+pub(super) fn assert_links(page: &str) {
+    let ids: Vec<_> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    for link in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(ids.contains(&link), "{link}");
+    }
+    let unique: HashSet<_> = ids.iter().collect();
+    assert_eq!(unique.len(), ids.len(), "an id that is there twice");
 }

@@ -307,14 +307,7 @@ mod tests {
     #[test]
     fn ids_are_unique_and_all_links_lead_somewhere() {
         let page = write(&pair());
-        let mut ids: Vec<_> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-        for link in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
-            assert!(ids.contains(&link), "{link}");
-        }
-        let all = ids.len();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), all);
+        sample::assert_links(&page);
         for word in ["http", "url(", "@import", "src=", "<link", "<GPU>"] {
             assert!(!page.contains(word), "{word}");
         }

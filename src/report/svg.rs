@@ -1,7 +1,7 @@
 //! Plots as SVG text, drawn by hand: lines and bars, colours from the page's style sheet.
 //!
 //! Everything that is drawn is told by shape, dash or words too, never by colour alone: the measured series have a
-//! marker each, what the model predicts is dashed and has none.
+//! marker or a place each, what the model predicts is dashed, each series in its own way, and has no marker.
 
 use std::fmt::Write;
 
@@ -18,6 +18,13 @@ const TEXT: f64 = 12.0;
 const CHARACTER: f64 = 6.6;
 /// Series colours of the style sheet: `.s0` to `.s5`.
 const COLOURS: usize = 6;
+/// Dashes and gaps of predicted series: dashes, dots, dashes and dots, long dashes. Each shows in the width of a legend's
+/// swatch.
+const DASHES: [&str; 4] = ["7 5", "2 4", "11 3 3 3", "19 5"];
+/// The same for the marks across bars, which are as short as a bar is high.
+const MARK_DASHES: [&str; 4] = ["none", "2 2", "6 2 2 2", "4 4"];
+/// The most markers of a line: more would hide it.
+const MARKERS: usize = 48;
 
 /// A plot without its heading and legend. `id` must be unique in the page.
 pub(super) fn draw(plot: &Plot, id: &str) -> String {
@@ -39,12 +46,19 @@ pub(super) fn swatch(plot: &Plot, index: usize) -> String {
     let mut text = String::from("<svg class=\"swatch\" viewBox=\"0 0 24 12\" aria-hidden=\"true\">");
     match (plot.kind, series.predicted) {
         (PlotKind::Bars, false) => {
-            let _ =
-                write!(text, "<rect class=\"bar {}\" x=\"2\" y=\"1\" width=\"20\" height=\"10\"/>", class(plot, index));
+            // Its place among the bars of a category, beside their axis.
+            let bars = plot.series.iter().filter(|series| !series.predicted).count();
+            let height = 10.0 / bars as f64;
+            let y = 1.0 + height * place_among_its_kind(plot, index) as f64;
+            let _ = write!(
+                text,
+                "<path class=\"axis\" d=\"M1 0V12\"/><rect class=\"bar {}\" x=\"2\" y=\"{y:.1}\" width=\"20\" height=\"{height:.1}\"/>",
+                class(plot, index)
+            );
         }
-        (PlotKind::Bars, true) => text += "<path class=\"mark\" d=\"M12 0V12\"/>",
+        (PlotKind::Bars, true) => text += &mark(plot, index, "M12 0V12"),
         (PlotKind::Line, predicted) => {
-            let _ = write!(text, "<path class=\"line {}\" d=\"M0 6H24\"/>", class(plot, index));
+            text += &line(plot, index, "M0 6H24");
             if !predicted {
                 text += &marker(plot, index, 12.0, 6.0);
             }
@@ -178,11 +192,28 @@ fn class(plot: &Plot, index: usize) -> String {
     if plot.series[index].predicted {
         return "predicted".into();
     }
-    format!("s{}", place_among_measured(plot, index) % COLOURS)
+    format!("s{}", place_among_its_kind(plot, index) % COLOURS)
 }
 
-fn place_among_measured(plot: &Plot, index: usize) -> usize {
-    plot.series[..index].iter().filter(|series| !series.predicted).count()
+/// How many series before this one are measured, or predicted, as it is.
+fn place_among_its_kind(plot: &Plot, index: usize) -> usize {
+    let kind = plot.series[index].predicted;
+    plot.series[..index].iter().filter(|series| series.predicted == kind).count()
+}
+
+/// The line of a series along this path: whole if it was measured, dashed in its own way if predicted.
+fn line(plot: &Plot, index: usize, path: &str) -> String {
+    let dashes = match plot.series[index].predicted {
+        true => DASHES[place_among_its_kind(plot, index) % DASHES.len()],
+        false => "none",
+    };
+    format!("<path class=\"line {}\" stroke-dasharray=\"{dashes}\" d=\"{path}\"/>", class(plot, index))
+}
+
+/// The mark of a predicted series across bars, along this path.
+fn mark(plot: &Plot, index: usize, path: &str) -> String {
+    let dashes = MARK_DASHES[place_among_its_kind(plot, index) % MARK_DASHES.len()];
+    format!("<path class=\"mark\" stroke-dasharray=\"{dashes}\" d=\"{path}\"/>")
 }
 
 /// A marker of the series' own shape.
@@ -192,7 +223,7 @@ fn marker(plot: &Plot, index: usize, x: f64, y: f64) -> String {
         let corners: Vec<_> = corners.iter().map(|[dx, dy]| format!("{:.1} {:.1}", x + dx, y + dy)).collect();
         format!("<path class=\"marker {class}\" d=\"M{}Z\"/>", corners.join("L"))
     };
-    match place_among_measured(plot, index) % COLOURS {
+    match place_among_its_kind(plot, index) % COLOURS {
         0 => format!("<circle class=\"marker {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\"/>"),
         1 => path(&[[-3.0, -3.0], [3.0, -3.0], [3.0, 3.0], [-3.0, 3.0]]),
         2 => path(&[[0.0, -4.0], [3.8, 3.0], [-3.8, 3.0]]),
@@ -248,11 +279,11 @@ fn lines(plot: &Plot) -> String {
                 series.points.iter().filter_map(|[px, py]| Some((x.place(*px)?, y.place(*py)?))).collect();
             let path: Vec<_> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
             if path.len() > 1 {
-                let _ = write!(svg, "<path class=\"line {}\" d=\"M{}\"/>", class(plot, index), path.join("L"));
+                svg += &line(plot, index, &format!("M{}", path.join("L")));
             }
-            // Dense points would hide their line.
-            if !predicted && places.len() <= 48 || places.len() == 1 {
-                places.iter().for_each(|(x, y)| svg += &marker(plot, index, *x, *y));
+            if !predicted || places.len() == 1 {
+                let apart = places.len().div_ceil(MARKERS).max(1);
+                places.iter().step_by(apart).for_each(|(x, y)| svg += &marker(plot, index, *x, *y));
             }
         }
     }
@@ -295,8 +326,9 @@ fn bars(plot: &Plot) -> (String, f64) {
             |series: &Series| series.points.iter().find(|point| point[0] == category as f64).map(|point| point[1]);
         let (from, to) = (band + 1.5 * TEXT, band + bands - GAP);
         let _ = write!(svg, "<path class=\"axis\" d=\"M{zero:.1} {from:.1}V{to:.1}\"/>");
-        let predicted = plot.series.iter().filter(|series| series.predicted);
-        let marks: Vec<f64> = predicted.filter_map(|series| scale.place(value(series)?)).collect();
+        let predicted = plot.series.iter().enumerate().filter(|(_, series)| series.predicted);
+        let marks: Vec<_> =
+            predicted.filter_map(|(index, series)| Some((index, scale.place(value(series)?)?))).collect();
         for (line, &index) in measured.iter().enumerate() {
             let Some((value, end)) = value(&plot.series[index]).and_then(|y| Some((y, scale.place(y)?))) else {
                 continue;
@@ -314,11 +346,12 @@ fn bars(plot: &Plot) -> (String, f64) {
             // Beyond a mark that would cross the label.
             let from = zero.max(end);
             let crossed = from - 2.0..from + 6.0 + CHARACTER * label.chars().count() as f64;
-            let from = marks.iter().filter(|mark| crossed.contains(mark)).fold(from, |from, mark| from.max(*mark));
+            let crossing = marks.iter().map(|(_, mark)| *mark).filter(|mark| crossed.contains(mark));
+            let from = crossing.fold(from, f64::max);
             svg += &text("value", from + 4.0, y + 0.5 * BAR + 0.35 * TEXT, "start", &label);
         }
-        for mark in &marks {
-            let _ = write!(svg, "<path class=\"mark\" d=\"M{mark:.1} {from:.1}V{to:.1}\"/>");
+        for (index, place) in &marks {
+            svg += &mark(plot, *index, &format!("M{place:.1} {from:.1}V{to:.1}"));
         }
     }
     (svg, height)
@@ -382,6 +415,53 @@ mod tests {
         for plot in sample::record().experiments.iter().flat_map(|e| &e.plots) {
             let svg = draw(plot, "p");
             assert!(inside(&svg) > 20, "{svg}");
+        }
+    }
+
+    /// A plot of so many points of every series: the measured ones first, then the predicted ones.
+    fn of_series(kind: PlotKind, measured: usize, predicted: usize, points: usize) -> Plot {
+        let axis = |label: &str| Axis { label: label.into(), log2: false, categories: Vec::new() };
+        let series = |at: usize| Series {
+            name: format!("series {at}"),
+            predicted: at >= measured,
+            points: (0..points).map(|x| [x as f64, (x + at + 1) as f64]).collect(),
+        };
+        let series = (0..measured + predicted).map(series).collect();
+        Plot { title: "all".into(), kind, x: axis("x"), y: axis("y"), series }
+    }
+
+    /// What is left of a drawing for who sees no colours: its classes are what the style sheet gives colours to.
+    fn without_colours(svg: &str) -> String {
+        let mut pieces = svg.split(" class=\"");
+        let first = pieces.next().unwrap_or_default().to_string();
+        pieces.fold(first, |text, piece| text + piece.split_once('"').map_or("", |(_, rest)| rest))
+    }
+
+    #[test]
+    fn no_two_series_look_alike_without_colours() {
+        for (kind, measured) in [(PlotKind::Line, COLOURS), (PlotKind::Bars, 3)] {
+            let plot = of_series(kind, measured, DASHES.len(), 3);
+            let swatches: Vec<_> = (0..plot.series.len()).map(|i| without_colours(&swatch(&plot, i))).collect();
+            for (at, one) in swatches.iter().enumerate() {
+                assert!(!swatches[..at].contains(one), "{kind:?}: {one}");
+            }
+            // What is in the legend is in the picture.
+            let svg = draw(&plot, "p");
+            for dashes in swatches.iter().filter_map(|swatch| swatch.split("stroke-dasharray=\"").nth(1)) {
+                let dashes = dashes.split('"').next().expect("the attribute ends");
+                assert!(svg.contains(&format!("stroke-dasharray=\"{dashes}\"")), "{kind:?}: {dashes}");
+            }
+        }
+        // The style sheet would win over the attribute.
+        assert!(!include_str!("page.css").contains("stroke-dasharray"));
+    }
+
+    #[test]
+    fn lines_of_many_points_have_markers_too() {
+        for points in [1, 2, MARKERS, MARKERS + 1, 1000] {
+            let svg = draw(&of_series(PlotKind::Line, 1, 0, points), "p");
+            let markers = svg.matches("class=\"marker s0\"").count();
+            assert!((1..=MARKERS).contains(&markers) && markers >= points.min(MARKERS / 2), "{markers} of {points}");
         }
     }
 
