@@ -34,6 +34,8 @@ const CASES: &[Case] = &[
     ("version", Needs::Nothing, version),
     ("a_wrong_command_line_is_code_2", Needs::Nothing, a_wrong_command_line_is_code_2),
     ("no_adapter_is_code_3_and_says_what_to_install", Needs::Nothing, no_adapter_is_code_3_and_says_what_to_install),
+    ("without_an_adapter_the_lab_is_simulated", Needs::Nothing, without_an_adapter_the_lab_is_simulated),
+    ("a_simulated_width_is_chosen_anywhere", Needs::Nothing, a_simulated_width_is_chosen_anywhere),
     ("a_backend_of_other_systems_is_told_so", Needs::Nothing, a_backend_of_other_systems_is_told_so),
     ("no_adapter_leaves_no_file", Needs::Nothing, no_adapter_leaves_no_file),
     ("a_file_that_cannot_be_written_is_told_at_once", Needs::Nothing, a_file_that_cannot_be_written_is_told_at_once),
@@ -230,6 +232,48 @@ fn no_adapter_is_code_3_and_says_what_to_install() -> Outcome {
     Ok(())
 }
 
+fn without_an_adapter_the_lab_is_simulated() -> Outcome {
+    // Where the loader finds no driver, and other backends have none either (Linux), the tool has no adapter.
+    if cfg!(not(target_os = "linux")) {
+        return Ok(());
+    }
+    let mut command = tool(&["measure", "two-way", "residency", "--json", "-"]);
+    command.env_remove("WGPU_BACKEND").envs(NO_DRIVER);
+    let run = finish(command)?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    // A debug build shows what the loader says of missing drivers before that.
+    let own = |line: &&str| line.starts_with("warning: ") || !line.starts_with(['\t', 'e']);
+    let first = run.stderr.lines().find(own).unwrap_or_default();
+    expect(first.contains("no GPU adapter") && first.contains("simulated"), "the first line says so", &run)?;
+    let record: serde_json::Value = serde_json::from_str(&run.stdout)?;
+    expect(record["adapter"]["kind"] == "simulator" && record["adapter"]["counted_lanes"] == 32, "32 lanes", &run)?;
+    let verdict = |at: usize| &record["experiments"][at]["verdict"];
+    expect(verdict(0) == "holds" && verdict(1) == "not-measurable", "counts, but no times", &run)?;
+
+    // A command that lives by times has no use for it.
+    let mut command = tool(&["tune", "--sizes", "10"]);
+    command.env_remove("WGPU_BACKEND").envs(NO_DRIVER);
+    let run = finish(command)?;
+    expect(run.code == Some(3), "code 3", &run)
+}
+
+fn a_simulated_width_is_chosen_anywhere() -> Outcome {
+    let run = wavelane(&["info", "--simulate", "64"])?;
+    expect(run.code == Some(0) && run.stdout.contains("64 counted, 64 reported"), "64 lanes", &run)?;
+    expect(run.stdout.contains("count issued instructions"), "what its timestamps are", &run)?;
+    for (args, reason) in [
+        (&["--simulate", "48"][..], "power of two"),
+        (&["--simulate", "2"], "power of two"),
+        (&["measure", "--simulate", "8", "--adapter", "0"], "--adapter"),
+        (&["tune", "--simulate", "8"], "no times"),
+        (&["list", "--simulate", "8"], "--simulate"),
+    ] {
+        let run = wavelane(args)?;
+        expect(run.code == Some(2) && run.stderr.contains(reason), reason, &run)?;
+    }
+    Ok(())
+}
+
 fn a_backend_of_other_systems_is_told_so() -> Outcome {
     let here = std::env::consts::OS;
     for (backend, systems) in [("dx12", &["windows"][..]), ("metal", &["macos", "ios"])] {
@@ -246,13 +290,13 @@ fn a_backend_of_other_systems_is_told_so() -> Outcome {
 /// The tool where the Vulkan loader finds no driver, and no other backend is asked.
 fn tool_without_adapter(args: &[&str]) -> Command {
     let mut command = tool(args);
-    command.args(["--backend", "vulkan"]);
-    // Older loaders know the second name only.
-    for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
-        command.env(name, "/nonexistent.json");
-    }
+    command.args(["--backend", "vulkan"]).envs(NO_DRIVER);
     command
 }
+
+/// Makes the Vulkan loader find no driver. Older ones know the second name only.
+const NO_DRIVER: [(&str, &str); 2] =
+    [("VK_DRIVER_FILES", "/nonexistent.json"), ("VK_ICD_FILENAMES", "/nonexistent.json")];
 
 /// A path for a test's own file, which is not there yet.
 fn scratch(name: &str) -> Result<PathBuf, Failed> {

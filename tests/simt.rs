@@ -616,3 +616,31 @@ fn the_primitives_give_what_they_are_defined_to() {
         }
     }
 }
+
+/// The lab on the simulator: what the model says of issues is what is counted, at every width.
+#[cfg(feature = "lab")]
+#[test]
+fn the_lab_counts_what_the_model_says() {
+    use wavelane::lab;
+    use wavelane::measure::Effort;
+    use wavelane::report::{Unit, Verdict};
+
+    for lanes in [8, 64] {
+        let adapter = simt::adapter(&SimtOptions::default().lanes(lanes)).unwrap();
+        let gpu = Gpu::options().open_adapter(&adapter).unwrap();
+        let run = |ids: &[&str]| lab::run(&gpu, Effort::Quick, ids, |_| {}).unwrap();
+        let record = run(&["two-way", "residency"]);
+        assert_eq!((&*record.adapter.kind, record.adapter.timestamp_period_ns), ("simulator", None));
+        let [two_way, residency] = &record.experiments[..] else { panic!("two experiments were asked for") };
+        assert_eq!(two_way.verdict, Verdict::Holds, "{lanes}: {}", two_way.finding);
+        assert!(two_way.rows.iter().all(|row| row.unit != Unit::Ns && row.clock != "gpu"), "{two_way:?}");
+        // Equal arms one after the other, within the instructions of the branch itself.
+        let dearest =
+            two_way.rows.iter().filter(|row| row.unit == Unit::Ratio).map(|row| row.value).fold(0.0, f64::max);
+        assert!((dearest - 2.0).abs() < 0.01, "{lanes}: {dearest}");
+        // The counts of a second run are the same to the last issue.
+        assert_eq!(run(&["two-way"]).experiments[0].rows, two_way.rows);
+        assert_eq!(residency.verdict, Verdict::NotMeasurable);
+        assert!(residency.finding.contains("the simulator counts"), "{}", residency.finding);
+    }
+}

@@ -146,21 +146,24 @@ impl DeviceArgs {
 
     /// Opens the adapter that a run takes.
     fn open(&self) -> Result<Gpu> {
-        let adapters = self.adapters()?;
-        Ok(self.options().open_adapter(self.choose(&adapters)?)?)
+        self.open_of(&self.adapters()?)
     }
 
     /// Opens the adapter that a run takes or, where there is none and none was asked for, the simulator.
     fn open_or_simulate(&self) -> Result<Gpu> {
-        let asked = self.simulate.is_some() || self.backends().or_else(wgpu::Backends::from_env).is_some();
-        match self.open() {
-            Err(failure) if !asked && self.wish().is_none() && Adapters::find(None).is_empty() => {
+        let adapters = self.adapters()?;
+        let asked = self.backends().or_else(wgpu::Backends::from_env).is_some() || self.wish().is_some();
+        match self.open_of(&adapters) {
+            Err(failure) if adapters.is_empty() && !asked => {
                 log::warn!("{failure}. What follows is simulated: instructions are counted, nothing is timed");
-                let simulate = Some(SimtOptions::DEFAULT_LANES);
-                Self { simulate, ..self.clone() }.open()
+                Self { simulate: Some(SimtOptions::DEFAULT_LANES), ..self.clone() }.open()
             }
             opened => opened,
         }
+    }
+
+    fn open_of(&self, adapters: &Adapters) -> Result<Gpu> {
+        Ok(self.options().open_adapter(self.choose(adapters)?)?)
     }
 
     /// The adapters to choose among.

@@ -209,7 +209,7 @@ impl Adapters {
 
     fn none(&self) -> Error {
         let built = wgpu::Instance::enabled_backend_features();
-        let looked = names(self.backends & built);
+        let looked = names((self.backends & built) - wgpu::Backends::NOOP);
         let foreign = match std::env::consts::OS {
             "windows" => wgpu::Backends::METAL,
             "macos" | "ios" | "tvos" | "visionos" => wgpu::Backends::DX12,
