@@ -617,7 +617,41 @@ fn the_primitives_give_what_they_are_defined_to() {
     }
 }
 
-/// The lab on the simulator: what the model says of issues is what is counted, at every width.
+/// A control must tell a wrong lane map from the right one where a workgroup is one subgroup, too.
+#[cfg(feature = "lab")]
+#[test]
+fn the_lab_has_teeth_where_a_subgroup_is_as_wide_as_a_workgroup() {
+    use wavelane::{lab, measure::Effort, report::Verdict};
+
+    let adapter = simt::adapter(&SimtOptions::default().lanes(128)).unwrap();
+    let gpu = Gpu::options().open_adapter(&adapter).unwrap();
+    let record = lab::run(&gpu, Effort::Quick, &["lane-map", "shuffle", "all", "any", "reduce"], |_| {}).unwrap();
+    for experiment in record.experiments {
+        assert_eq!(experiment.verdict, Verdict::Holds, "{}: {}", experiment.id, experiment.finding);
+    }
+}
+
+/// Counts come by timestamps: without them there is nothing to sample, and the host's clock says nothing.
+#[cfg(feature = "lab")]
+#[test]
+fn a_sampler_of_the_simulator_needs_timestamps() {
+    use wavelane::measure::{Effort, Sampler};
+
+    let adapter = simt::adapter(&SimtOptions::default()).unwrap();
+    let needs = wavelane::requirements(&adapter);
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        required_features: needs.features - wgpu::Features::TIMESTAMP_QUERY,
+        required_limits: needs.limits,
+        ..Default::default()
+    }))
+    .unwrap();
+    let gpu = pollster::block_on(Gpu::from_device(&adapter, &device, &queue)).unwrap();
+    let error = Sampler::new(&gpu, Effort::Quick).expect_err("there are no counts");
+    assert_eq!(error.kind(), ErrorKind::MissingFeature);
+    assert!(error.to_string().contains("TIMESTAMP_QUERY"), "{error}");
+}
+
+/// The lab on the simulator: what the model says of issues is what is counted.
 #[cfg(feature = "lab")]
 #[test]
 fn the_lab_counts_what_the_model_says() {

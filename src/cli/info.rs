@@ -20,7 +20,8 @@ use super::{DeviceArgs, Result, output};
 /// the same options takes it), `name`, `backend`, `kind`, `driver`, `vendor_id`, `device_id`, and either `error` (text) or `device`:
 /// `reported_lanes` (smallest, largest; 0 and 0 without subgroups), `counted_lanes` (1 without subgroups),
 /// `path` (native or emulated), `path_lanes`, `path_reason`, `warning` (text or null), `timestamp_period_ns` (null
-/// without timestamps), `counts_issues` (whether it is the simulator), `features` and `limits` by wgpu's names, and `shapes`, the workgroups that were probed.
+/// without timestamps), `counts_issues` (whether it is the simulator), `features` and `limits` by wgpu's names, and
+/// `shapes`, the workgroups that were probed.
 #[derive(Debug, Args)]
 pub(super) struct InfoArgs {
     /// Prints JSON

@@ -195,10 +195,9 @@ fn emulated_lanes(text: &str) -> Result<u32, String> {
 }
 
 fn simulated_lanes(text: &str) -> Result<u32, String> {
-    match text.parse::<u32>() {
-        Ok(lanes) if lanes.is_power_of_two() && (shader::MIN_LANES..=shader::MAX_LANES).contains(&lanes) => Ok(lanes),
-        _ => Err(format!("a power of two from {} to {} is needed", shader::MIN_LANES, shader::MAX_LANES)),
-    }
+    let lanes = text.parse().map_err(|_| "a number of lanes is needed".to_string())?;
+    // The simulator knows which widths it has.
+    simt::instance(&SimtOptions::default().lanes(lanes)).map(|_| lanes).map_err(|error| error.to_string())
 }
 
 /// More than anybody waits, and less than the clock of any system holds.

@@ -101,8 +101,8 @@ pub struct Experiment {
     pub title: &'static str,
     /// The claim.
     pub claim: &'static str,
-    /// Whether the simulator can answer, which counts what is issued: the claim rests neither on time nor on what a
-    /// driver's compiler does.
+    /// Whether the simulator can answer, which counts what is issued: the claim rests neither on time nor on how a
+    /// driver compiles and schedules.
     pub counts: bool,
     run: fn(&Bench<'_>) -> Result<Outcome>,
 }
@@ -290,8 +290,8 @@ const MAX_DRIFT: f64 = 0.03;
 const MAX_DRIFT_CPU: f64 = 0.3;
 
 /// Why the simulator has no answer to most claims about the grid and the memory.
-const NOT_COUNTED: &str = "Not measurable here: the claim rests on time or on what a driver's compiler does, and the \
-                           simulator counts what a shader issues.";
+const NOT_COUNTED: &str =
+    "Not measurable here: it rests on time or on a driver's choices, and the simulator counts what is issued.";
 
 /// Takes back a verdict that the circumstances do not bear out, and says why.
 fn distrust(outcome: &mut Outcome, drift: Option<f64>, is_cpu: bool) {

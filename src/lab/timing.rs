@@ -23,12 +23,10 @@ const SIMULATED_TRIPS: u32 = 160;
 ///
 /// Told from wall-clock times of doubled trip counts, less the time of a single trip.
 pub(super) fn calibrate(bench: &Bench<'_>, launch: impl Fn(u32) -> Result<Launch>) -> Result<u32> {
-    if bench.gpu.is_simulated() {
-        return Ok(SIMULATED_TRIPS);
-    }
     let target = match (bench.gpu.is_cpu(), bench.sampler.clock()) {
+        (_, Clock::Issues) => return Ok(SIMULATED_TRIPS),
         (true, _) => Duration::from_millis(6),
-        (false, Clock::Gpu | Clock::Issues) => Duration::from_micros(400),
+        (false, Clock::Gpu) => Duration::from_micros(400),
         (false, Clock::Wall) => Duration::from_millis(8),
     };
     let wall = |trips: u32| -> Result<Duration> {

@@ -145,11 +145,15 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let serial = Row::count("one lane after the other", "steps", Unit::Steps, counted.serial_steps);
     Ok(Outcome {
         prediction: format!(
-            "At {} lanes: {} steps for the tree, {} for one lane after the other. The tree is no slower than the serial \
-             sum, and the built-in sum of integers no slower than the tree.",
+            "At {} lanes: {} steps for the tree, {} for one lane after the other.{}",
             model.lanes,
             model.tree_steps(),
-            model.serial_steps()
+            model.serial_steps(),
+            if timed.is_empty() {
+                ""
+            } else {
+                " The tree is no slower than the serial sum, and the built-in sum of integers no slower than the tree."
+            }
         ),
         finding: format!(
             "The tree summed {} lanes in {} steps, one lane after the other took {}. Lane 0 held {} lanes' values in \

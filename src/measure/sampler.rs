@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::statistics::{Samples, is_stable, median};
 use super::timer::{Clock, Timer};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::Gpu;
 use crate::shader::Checks;
 
@@ -119,8 +119,15 @@ impl Sampler {
     /// A sampler on this device; builds its load and reference kernels.
     ///
     /// # Errors
-    /// Where the device has no memory for them, or does not run them.
+    /// Where the device has no memory for them, or does not run them; [`ErrorKind::MissingFeature`] for a simulated device
+    /// that was made without timestamps, which are its counts.
     pub fn new(gpu: &Gpu, effort: Effort) -> Result<Self> {
+        if gpu.is_simulated() && !gpu.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
+            return Err(Error::new(
+                ErrorKind::MissingFeature,
+                "the simulator counts by timestamps: its device needs the feature TIMESTAMP_QUERY",
+            ));
+        }
         let load = Load::new(gpu)?;
         let empty = gpu.pipeline(
             "empty",
@@ -223,7 +230,7 @@ impl Sampler {
     fn sample_now(&self, contenders: &[Contender<'_>]) -> Result<Vec<Samples>> {
         let (least, most, budget) = self.effort.rounds(&self.gpu);
         // The simulator has nothing that a first run would warm up.
-        let clock = if self.gpu.is_simulated() { Clock::Issues } else { self.timer.time(contenders)?.0 };
+        let clock = if self.gpu.is_simulated() { self.clock() } else { self.timer.time(contenders)?.0 };
         let mut times: Vec<Vec<f64>> = vec![Vec::with_capacity(most); contenders.len()];
         let began = Instant::now();
         for round in 1.. {

@@ -90,9 +90,10 @@ impl Timer {
     /// The clock that the next times come from.
     pub(super) fn clock(&self) -> Clock {
         match self.stamps {
+            Some(_) if self.refused.load(Ordering::Relaxed) => Clock::Wall,
             Some(_) if self.gpu.is_simulated() => Clock::Issues,
-            Some(_) if !self.refused.load(Ordering::Relaxed) => Clock::Gpu,
-            _ => Clock::Wall,
+            Some(_) => Clock::Gpu,
+            None => Clock::Wall,
         }
     }
 

@@ -48,7 +48,7 @@ impl Record {
 pub struct AdapterRecord {
     /// Name, as the driver gives it.
     pub name: String,
-    /// Backend: vulkan, metal, dx12.
+    /// Backend: vulkan, metal, dx12, or simt for the simulator.
     pub backend: String,
     /// Discrete GPU, integrated GPU, virtual GPU, CPU driver, [`simulator`](Self::SIMULATOR) or other.
     pub kind: String,

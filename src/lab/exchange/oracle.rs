@@ -217,10 +217,17 @@ pub(super) fn subgroups(places: &[u32]) -> Result<Vec<Vec<u32>>> {
     Ok(subgroups)
 }
 
-/// The report of invocations that are each taken for their neighbour: a deliberately wrong lane map.
+/// The report of invocations that are each taken for their neighbour, and the last lane of all for a subgroup of its own:
+/// a deliberately wrong lane map. Where a workgroup is one subgroup, its sum does not show which lane is whose, but who is
+/// missing.
 pub(super) fn moved(places: &[u32]) -> Vec<u32> {
     let mut places = places.to_vec();
     places.rotate_left(1);
+    if let Some(last) = places.iter_mut().max()
+        && *last & 0xffff > 0
+    {
+        *last = ((*last >> 16) + 1) << 16;
+    }
     places
 }
 
@@ -290,6 +297,8 @@ mod tests {
         let report = [place(0, 1), place(0, 0), place(1, 0), place(0, 2)];
         assert_eq!(subgroups(&report), Ok(vec![vec![1, 0, 3], vec![2]]));
         assert_eq!(subgroups(&moved(&report)), Ok(vec![vec![0, 3, 2], vec![1]]));
+        let one = [place(0, 0), place(0, 1), place(0, 2)];
+        assert_eq!(subgroups(&moved(&one)), Ok(vec![vec![2, 0], vec![1]]));
         for wrong in [vec![place(0, 1)], vec![place(0, 0), place(0, 0)], vec![place(0, 0), place(0, 2)]] {
             assert_eq!(subgroups(&wrong).map_err(|error| error.kind()), Err(ErrorKind::WrongResult), "{wrong:?}");
         }
