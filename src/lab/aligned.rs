@@ -37,7 +37,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         launches.push((format!("by subgroup, moved by {shift}"), arms.launch(bench, pattern)?));
     }
     let samples = bench.sample(&launches)?;
-    let mut rows: Vec<_> = launches.iter().zip(&samples).map(|((name, _), samples)| Row::time(name, samples)).collect();
+    let mut rows: Vec<_> =
+        launches.iter().zip(&samples).map(|((name, _), samples)| Row::each_trip(name, samples, trips)).collect();
     let [a, b, by_lane, moved @ ..] = samples.as_slice() else {
         return Err(Error::internal("a contender was not sampled"));
     };

@@ -27,6 +27,9 @@ struct Kernels {
     slots: wgpu::Buffer,
 }
 
+/// Runs of each case: the order in which workgroups run is another one each time.
+const RUNS: u32 = 5;
+
 /// Where a workgroup looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Where {
@@ -72,17 +75,22 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         stale: bench.words("stale", GROUPS)?,
         slots: bench.words("slots", GROUPS)?,
     };
-    let row = |cell: &str, stale: u32| Row::count(cell, "stale reads", Unit::Count, stale);
     // A first run for nothing, so that each of the others finds the slots of a run before it.
     kernels.stale(bench, 1, Where::Mirrored, 2)?;
+    let mut run = 1;
+    let mut row = |cell: &str, at: Where, dispatches: u32| -> Result<Row> {
+        let mut stale = Vec::new();
+        for _ in 0..RUNS {
+            run += 1;
+            stale.push(kernels.stale(bench, run, at, dispatches)?);
+        }
+        Ok(Row::varying(cell, "stale reads", Unit::Count, &stale))
+    };
     let mirrored =
-        row("one dispatch, the slot mirrored at the other end", kernels.stale(bench, 2, Where::Mirrored, 1)?)
-            .predicted(some_of(GROUPS));
-    let before = row("one dispatch, the slot of the workgroup before", kernels.stale(bench, 3, Where::Before, 1)?);
-    let apart =
-        row("two dispatches, the slot mirrored", kernels.stale(bench, 4, Where::Mirrored, 2)?).predicted(exactly(0u32));
-    let apart_before = row("two dispatches, the workgroup before", kernels.stale(bench, 5, Where::Before, 2)?)
-        .predicted(exactly(0u32));
+        row("one dispatch, the slot mirrored at the other end", Where::Mirrored, 1)?.predicted(some_of(GROUPS));
+    let before = row("one dispatch, the slot of the workgroup before", Where::Before, 1)?;
+    let apart = row("two dispatches, the slot mirrored", Where::Mirrored, 2)?.predicted(exactly(0u32));
+    let apart_before = row("two dispatches, the workgroup before", Where::Before, 2)?.predicted(exactly(0u32));
     let finding = format!(
         "In one dispatch {:.0} of {GROUPS} reads of a slot at the other end of the grid were stale, and {:.0} of those of \
          the workgroup before, which is the more dangerous figure the smaller it is. With the end of a dispatch between \
@@ -99,7 +107,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         finding,
         method: format!(
             "The first lane of each of {GROUPS} workgroups stores the number of the run into its slot and loads another's, \
-             both by atomics; a slot that still holds the run before is stale. Nothing is timed. With plain loads instead \
+             both by atomics; a slot that still holds the run before is stale. Medians of {RUNS} runs; nothing is timed. With plain loads instead \
              of atomics this would be a data race, and even old caches could answer."
         ),
         verdict: overall(&rows),

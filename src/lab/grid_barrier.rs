@@ -108,7 +108,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         return refuse("how many workgroups are resident could not be measured, so any number may be too many");
     };
     let resident = resident.groups_per_wave;
-    let sizes: Vec<_> = [units, 2 * units, 4 * units].into_iter().filter(|groups| *groups <= resident).collect();
+    let sizes: Vec<_> = [1, 2, 4].map(|each| each * units).into_iter().filter(|groups| *groups <= resident).collect();
+    let each = |groups: u32| format!("{} a multiprocessor", groups / units);
     let Some(&most) = sizes.last() else {
         return refuse("not even one workgroup a multiprocessor is resident at once");
     };
@@ -117,7 +118,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let mut barriers = Vec::new();
     for groups in &sizes {
         for count in COUNTS {
-            barriers.push((format!("{groups} workgroups, {count} barriers"), kernel.launch(bench, *groups, count)?));
+            barriers.push((format!("{}, {count} barriers", each(*groups)), kernel.launch(bench, *groups, count)?));
         }
     }
     let dispatch = bench.launch(&kernel.increment, &[(0, &kernel.results)], units);
@@ -147,12 +148,13 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let ratio = |cell: String, a: &Samples| Row::ratio(cell, "time ratio", &a.ns, &boundary.ns, a.clock);
     let mut ratios = Vec::new();
     for (groups, slope) in sizes.iter().zip(grids) {
-        rows.push(Row::duration(format!("barrier of {groups} workgroups"), "time of one more", slope));
-        let row = ratio(format!("barrier of {groups} workgroups over a dispatch of {units}"), slope);
+        let cell = format!("barrier of {}", each(*groups));
+        rows.push(Row::duration(&cell, "time of one more", slope).noted(format!("{groups} workgroups")));
+        let row = ratio(format!("{cell}, over a dispatch of {}", each(units)), slope);
         // More workgroups a multiprocessor contend for one counter: only the first is claimed.
         ratios.push(if *groups == units { row.predicted(cheaper()) } else { row });
     }
-    let same = ratio(format!("a dispatch of {units} over itself"), again);
+    let same = ratio(format!("a dispatch of {}, over itself", each(units)), again);
     let control = control("a dispatch against itself, judged as if it were the barrier", &same, cheaper());
     let finding = format!(
         "A barrier of {units} workgroups, one a multiprocessor, costs {:.2} us, {:.2} of the {:.2} us that a dependent dispatch of \
@@ -174,7 +176,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let plot_rows: Vec<_> = ratios.iter().map(|row| Row { prediction: Some(cheaper()), ..row.clone() }).collect();
     let plot = bar_plot("Over a dispatch", "time ratio", &plot_rows);
     rows.push(Row::count("residency", "workgroups beyond which it gives up", Unit::Count, resident));
-    rows.push(Row::count("barrier", "polls of the last run, at most", Unit::Count, state[MOST_POLLS] + 1));
+    rows.push(Row::varying("barrier", "polls of the last run, at most", Unit::Count, &[state[MOST_POLLS] + 1]));
     rows.extend(ratios);
     rows.push(same);
     Ok(Outcome {

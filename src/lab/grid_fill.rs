@@ -165,8 +165,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let mut sparse = None;
     let mut points = Vec::new();
     for ((part, groups), samples) in grids.iter().zip(even) {
-        let cell = format!("even work, {groups} workgroups");
-        rows.push(Row::time(&cell, samples));
+        let cell = format!("even work, {} times the fill", f64::from(*part) / f64::from(FILL));
+        rows.push(Row::time(&cell, samples).noted(format!("{groups} workgroups")));
         let rate = Row::bytes_moved(&cell, samples, bytes);
         points.push([f64::from(*part) / f64::from(FILL), rate.value]);
         rows.push(rate);

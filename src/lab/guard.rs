@@ -70,7 +70,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         ("a branch in every subgroup".to_string(), arms.launch(bench, Pattern::runs(1, trips))?),
     ];
     let samples = bench.sample(&launches)?;
-    let mut rows: Vec<_> = launches.iter().zip(&samples).map(|((name, _), samples)| Row::time(name, samples)).collect();
+    let mut rows: Vec<_> =
+        launches.iter().zip(&samples).map(|((name, _), samples)| Row::each_trip(name, samples, trips)).collect();
     let [none, around, early, all, everywhere] = samples.as_slice() else {
         return Err(Error::internal("a contender was not sampled"));
     };

@@ -132,8 +132,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let slopes = slopes(bench, pairs.collect::<Result<Vec<_>>>()?)?;
     let mut rows = Vec::new();
     for ((name, _), slope) in cases.iter().zip(&slopes) {
-        rows.push(Row::time(format!("{name}, {} trips", trips.short), &slope.short));
-        rows.push(Row::time(format!("{name}, {} trips", trips.long), &slope.long));
+        rows.push(Row::each_trip(name, &slope.long, trips.long));
         rows.push(Row::trip(name, &slope.trip));
     }
     // One arm: the mean of three, so that a difference between arms does not show as one between counts.

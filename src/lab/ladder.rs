@@ -271,12 +271,11 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     for power in powers.into_iter().filter(|power| *power <= ladder.most) {
         let read = match Ceilings::measure(bench.sampler, 1 << power) {
             Ok(ceilings) => {
-                let cell = format!("2^{power} items, {}", ceilings.read.kernel);
-                let (bytes, samples) = (ceilings.read.bytes as f64, &ceilings.read.samples);
-                rows.push(Row::rate(cell, "read ceiling", Unit::GbPerS, bytes, samples));
-                let cell = format!("2^{power} items, {}", ceilings.copy.kernel);
-                let (bytes, samples) = (ceilings.copy.bytes as f64, &ceilings.copy.samples);
-                rows.push(Row::rate(cell, "copy ceiling", Unit::GbPerS, bytes, samples));
+                for (quantity, ceiling) in [("read ceiling", &ceilings.read), ("copy ceiling", &ceilings.copy)] {
+                    let cell = format!("2^{power} items");
+                    let row = Row::rate(cell, quantity, Unit::GbPerS, ceiling.bytes as f64, &ceiling.samples);
+                    rows.push(row.noted(format!("the best kernel: {}", ceiling.kernel)));
+                }
                 Some(ceilings.read.gb_per_s())
             }
             Err(error) if error.kind() == ErrorKind::OutOfMemory => None,

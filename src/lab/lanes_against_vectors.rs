@@ -143,7 +143,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         return Err(Error::internal("a contender was not sampled"));
     };
     let names = ["vectors, divergent", "vectors, agreed", "scalars, divergent", "scalars, agreed"];
-    let mut rows: Vec<_> = names.iter().zip(&on_cpu).map(|(name, samples)| Row::time(*name, samples)).collect();
+    let mut rows: Vec<_> =
+        names.iter().zip(&on_cpu).map(|(name, samples)| Row::each_trip(*name, samples, cpu_trips)).collect();
     rows.push(Row::trip("lanes, divergent", &lane_divergent.trip));
     rows.push(Row::trip("lanes, agreed", &lane_agreed.trip));
     let ratio =

@@ -99,11 +99,12 @@ fn sweep(bench: &Bench<'_>, kernels: &Kernels, table: &Table, grids: &[(u32, u32
     Ok(grids.iter().zip(samples).map(point).collect())
 }
 
-/// The first grid that reaches nine tenths of the most that its chains reach.
-fn knee(points: &[Point], chains: u32) -> Option<(u32, f64)> {
-    let mine = || points.iter().filter(|point| point.chains == chains);
-    let most = mine().map(Point::gb_per_s).fold(0.0, f64::max);
-    mine().find(|point| point.gb_per_s() >= 0.9 * most).map(|point| (point.groups * SUBGROUPS, most))
+/// The subgroups of the first grid that reaches nine tenths of the most that its chains reach, in one round.
+fn knee(points: &[&Point], round: usize) -> Option<f64> {
+    let rates: Vec<_> = points.iter().map(|point| point.throughput().get(round).copied().unwrap_or(0.0)).collect();
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    let first = rates.iter().position(|rate| *rate >= 0.9 * most)?;
+    points.get(first).map(|point| f64::from(point.groups * SUBGROUPS))
 }
 
 fn plot(title: String, points: &[Point], chains: &[u32]) -> Plot {
@@ -187,11 +188,19 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let mut said = Vec::new();
     for (name, points, chains) in [(&names[0], &near_points, &CHAINS[..]), (&names[1], &far_points, far_chains)] {
         for chains in chains {
-            if let Some((subgroups, most)) = knee(points, *chains) {
-                let cell = format!("{name}, {chains} chains a lane");
-                rows.push(Row::count(cell, "subgroups for nine tenths of its most", Unit::Count, subgroups));
-                said.push(format!("{chains} in {name}: {most:.0} GB/s from {subgroups} subgroups on"));
-            }
+            let points: Vec<_> = points.iter().filter(|point| point.chains == *chains).collect();
+            let Some(first) = points.first() else { continue };
+            let row = Row::onset(
+                format!("{name}, {chains} chains a lane"),
+                "subgroups for nine tenths of its most",
+                Unit::Count,
+                (0..first.samples.ns.len()).map(|round| knee(&points, round)),
+                first.samples.clock,
+                "no grid reaches it",
+            );
+            let most = points.iter().map(|point| point.gb_per_s()).fold(0.0, f64::max);
+            said.push(format!("{chains} in {name}: {most:.0} GB/s from {:.0} subgroups on", row.value));
+            rows.push(row);
         }
     }
     let latency =
@@ -237,7 +246,7 @@ mod tests {
             |groups, ns| Point { chains: 1, groups, steps: 1, samples: Samples { ns: vec![ns], clock: Clock::Gpu } };
         // Throughputs 64, 128, 240, 256 in some unit.
         let points = [point(64, 1.0), point(128, 1.0), point(256, 256.0 / 240.0), point(512, 2.0)];
-        assert_eq!(knee(&points, 1).map(|(subgroups, _)| subgroups), Some(512));
-        assert_eq!(knee(&points, 2), None);
+        assert_eq!(knee(&points.iter().collect::<Vec<_>>(), 0), Some(f64::from(256 * SUBGROUPS)));
+        assert_eq!(knee(&[], 0), None);
     }
 }

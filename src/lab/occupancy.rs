@@ -122,15 +122,10 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let (mut waits, mut works) = (Vec::new(), Vec::new());
     for ((bytes, wave), pair) in held.iter().zip(&pairs) {
         let resident = f64::from(*wave) / f64::from(one);
-        let cell = |what: &str| format!("{what}, {bytes} bytes each, {resident:.2} times as many resident");
         let gain = |at: usize| {
-            Row::ratio(
-                cell(["waiting", "working"][at]),
-                "throughput ratio",
-                &first[at].ns,
-                &pair[at].ns,
-                pair[at].clock,
-            )
+            let cell = format!("{}, {bytes} bytes each", ["waiting", "working"][at]);
+            Row::ratio(cell, "throughput ratio", &first[at].ns, &pair[at].ns, pair[at].clock)
+                .noted(format!("{resident:.2} times as many resident"))
         };
         let row = gain(0);
         let row = match resident {
@@ -146,21 +141,24 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     // The amount with a third of what the least one lets be resident, or the nearest above.
     let most = waits.last().map_or(1.0, |(resident, _)| *resident);
     let third = works.iter().position(|(resident, _)| *resident >= most / 3.0).unwrap_or(0);
+    let part = format!("{:.2} over {most:.2} times as many resident", works[third].0);
     let working = Row::ratio(
-        format!("working, {:.2} over {most:.2} times as many resident", works[third].0),
+        "working, a third of the residency over all of it",
         "time ratio",
         &pairs[third][1].ns,
         &last[1].ns,
         last[1].clock,
     )
+    .noted(&part)
     .predicted(model.around(1.0, DATA));
     let waiting = Row::ratio(
-        format!("waiting, {:.2} over {most:.2} times as many resident", waits[third].0),
+        "waiting, a third of the residency over all of it",
         "time ratio",
         &pairs[third][0].ns,
         &last[0].ns,
         last[0].clock,
-    );
+    )
+    .noted(&part);
     let control =
         control("a kernel that waits, judged as if its latency were hidden", &waiting, model.around(1.0, DATA));
     let judged: Vec<_> = waits

@@ -17,6 +17,9 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
+/// Runs of the dispatch: each has another order.
+const RUNS: usize = 5;
+
 /// Dispatches of the control, of one workgroup each.
 const ONE_BY_ONE: u32 = 64;
 
@@ -60,6 +63,16 @@ fn displaced(tickets: &[u32]) -> u32 {
     (0..).zip(tickets).filter(|(index, ticket)| index != *ticket).count() as u32
 }
 
+/// How far the ticket furthest from its index is from it.
+fn furthest(tickets: &[u32]) -> u32 {
+    (0u32..).zip(tickets).map(|(index, ticket)| index.abs_diff(*ticket)).max().unwrap_or(0)
+}
+
+/// Workgroups whose ticket is another one in the other run.
+fn changed(tickets: &[u32], others: &[u32]) -> u32 {
+    tickets.iter().zip(others).filter(|(a, b)| a != b).count() as u32
+}
+
 fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let groups = GROUPS;
     let kernel = Kernel {
@@ -69,25 +82,26 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         results: bench.words("order results", groups * bench.workgroup())?,
     };
     let whole = [kernel.launch(bench, 0, groups)?];
-    let first = kernel.tickets(bench, &whole, groups)?;
-    let second = kernel.tickets(bench, &whole, groups)?;
+    let runs = (0..RUNS).map(|_| kernel.tickets(bench, &whole, groups)).collect::<Result<Vec<_>>>()?;
+    let first = &runs[0];
     let singly = (0..ONE_BY_ONE).map(|index| kernel.launch(bench, index, 1)).collect::<Result<Vec<_>>>()?;
     let one_by_one = kernel.tickets(bench, &singly, ONE_BY_ONE)?;
-    let count = |cell: &str, quantity: &str, value: u32| Row::count(cell, quantity, Unit::Count, value);
+    let count = |cell: &str, quantity: &str, runs: &[u32]| Row::varying(cell, quantity, Unit::Count, runs);
+    let of_each = |figure: fn(&[u32]) -> u32| runs.iter().map(|tickets| figure(tickets)).collect::<Vec<_>>();
     // One run in order says nothing: a promise cannot be seen to be missing.
-    let judged = |row: Row| match row.value {
+    let judged = |row: Row| match row.interval[1] {
         0.0 => row.predicted(some_of(groups)).missing("all of them were in order in these runs, which is no promise"),
         _ => row.predicted(some_of(groups)),
     };
-    let in_one = judged(count("one dispatch", "workgroups whose ticket is not their index", displaced(&first)));
-    let furthest = (0u32..).zip(&first).map(|(index, ticket)| index.abs_diff(*ticket)).max().unwrap_or(0);
-    let furthest = count("one dispatch", "furthest from its place", furthest);
-    let changed = first.iter().zip(&second).filter(|(a, b)| a != b).count() as u32;
-    let changed = judged(count("two runs", "workgroups with another ticket", changed));
-    let alone = count("a dispatch for each", "workgroups whose ticket is not their index", displaced(&one_by_one));
+    let not_their_index = "workgroups whose ticket is not their index";
+    let in_one = judged(count("one dispatch", not_their_index, &of_each(displaced)));
+    let furthest = count("one dispatch", "furthest from its place", &of_each(furthest));
+    let changed: Vec<_> = runs.windows(2).map(|pair| changed(&pair[0], &pair[1])).collect();
+    let changed = judged(count("two runs", "workgroups with another ticket", &changed));
+    let alone = count("a dispatch for each", not_their_index, &[displaced(&one_by_one)]);
     let finding = format!(
         "Of {groups} workgroups of one dispatch, {:.0} took a ticket that is not their index, the furthest {:.0} places away; \
-         in a second run {:.0} took another ticket than in the first. {} {ONE_BY_ONE} dispatches of one workgroup each \
+         from one run to the next {:.0} took another ticket. {} {ONE_BY_ONE} dispatches of one workgroup each \
          started in order but for {:.0}.",
         in_one.value,
         furthest.value,
@@ -114,11 +128,14 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     );
     let rows = vec![in_one, furthest, changed, alone];
     Ok(Outcome {
-        prediction: format!("Some of {groups} workgroups have a ticket other than their index, and another one in the next run."),
+        prediction: format!(
+            "Some of {groups} workgroups have a ticket other than their index, and another one in the next run."
+        ),
         finding,
-        method: "The first lane of every workgroup takes a ticket from one atomic counter. That the tickets are those from 0 \
-                 on, each once, is checked. Nothing is timed."
-            .into(),
+        method: format!(
+            "The first lane of every workgroup takes a ticket from one atomic counter. That the tickets are those from 0 \
+             on, each once, is checked. Medians of {RUNS} runs; nothing is timed."
+        ),
         verdict: overall(&rows),
         rows,
         plots: vec![plot],
@@ -134,5 +151,7 @@ mod tests {
     fn displaced_tickets_are_counted() {
         assert_eq!(displaced(&[0, 1, 2]), 0);
         assert_eq!(displaced(&[0, 2, 1]), 2);
+        assert_eq!(furthest(&[3, 1, 2, 0]), 3);
+        assert_eq!(changed(&[0, 2, 1], &[0, 1, 2]), 2);
     }
 }

@@ -110,6 +110,13 @@ impl Row {
         Self::duration(cell, "time of one more trip", trip)
     }
 
+    /// The times of one case that takes a number of trips chosen by measuring: nanoseconds a trip, so that runs which
+    /// chose differently compare. The pass and the dispatch around the trips are among it.
+    pub(super) fn each_trip(cell: impl Into<String>, samples: &Samples, trips: u32) -> Self {
+        let ns = samples.ns.iter().map(|ns| ns / f64::from(trips)).collect();
+        Self::duration(cell, "time a trip", &Samples { ns, clock: samples.clock }).noted(format!("over {trips} trips"))
+    }
+
     /// Nanoseconds of something that the quantity names.
     pub(super) fn duration(cell: impl Into<String>, quantity: &str, samples: &Samples) -> Self {
         Self::unjudged(cell.into(), quantity, unit(samples.clock), samples.ns.clone(), samples.clock.name())
@@ -154,6 +161,23 @@ impl Row {
         if missing { row.missing(ONLY_NOISE) } else { row }
     }
 
+    /// Where on a sweep something begins, as each round shows it. The row is there in every run, and says why it has no
+    /// figure where fewer than half of the rounds have one.
+    pub(super) fn onset(
+        cell: impl Into<String>,
+        quantity: &str,
+        unit: Unit,
+        rounds: impl IntoIterator<Item = Option<f64>>,
+        clock: Clock,
+        otherwise: &str,
+    ) -> Self {
+        let rounds: Vec<_> = rounds.into_iter().collect();
+        let figures: Vec<_> = rounds.iter().copied().flatten().collect();
+        let mostly = 2 * figures.len() >= rounds.len();
+        let row = Self::derived(cell, quantity, unit, figures.into_iter().filter(|_| mostly), clock);
+        if row.samples.is_empty() { row.missing(otherwise) } else { row }
+    }
+
     /// `amount` of something over the times in which it was done. Rounds in which the noise of a slope left no time are
     /// left out.
     pub(super) fn rate(cell: impl Into<String>, quantity: &str, unit: Unit, amount: f64, times: &Samples) -> Self {
@@ -165,6 +189,11 @@ impl Row {
     pub(super) fn count(cell: impl Into<String>, quantity: &str, unit: Unit, value: impl Into<f64>) -> Self {
         let row = Self::unjudged(cell.into(), quantity, unit, vec![value.into()], "none");
         Self { interval: [row.value; 2], ..row }
+    }
+
+    /// A count that is another one in each run, since it depends on scheduling.
+    pub(super) fn varying(cell: impl Into<String>, quantity: &str, unit: Unit, runs: &[u32]) -> Self {
+        Self::unjudged(cell.into(), quantity, unit, runs.iter().map(|count| f64::from(*count)).collect(), "none")
     }
 
     /// What cannot be measured here, with the reason.
@@ -194,7 +223,8 @@ impl Row {
 
     /// Adds what a reader should know.
     pub(super) fn noted(self, note: impl Into<String>) -> Self {
-        Self { note: Some(note.into()), ..self }
+        let note = note.into();
+        Self { note: Some(self.note.map_or_else(|| note.clone(), |before| format!("{before}; {note}"))), ..self }
     }
 
     /// Says by which path the subgroup operations of the row were carried out, where that is not natively.

@@ -165,17 +165,18 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let kernels = lengths.iter().map(|length| Kernels::new(bench, *length)).collect::<Result<Vec<_>>>()?;
     let results = bench.words("predication", bench.invocations())?;
     bench.ready()?;
-    let (mut launches, mut trip_counts) = (Vec::new(), Vec::new());
+    let mut launches = Vec::new();
+    let mut trip_counts = Vec::new();
     for kernel in &kernels {
         let trips = calibrate(bench, |trips| {
             kernel.unverified(bench, &results, &kernel.branch, Who::Lanes, trips.min(most_trips(kernel.instructions)))
         })?
         .min(most_trips(kernel.instructions));
-        trip_counts.push(trips);
         for (name, pipeline) in [("branch", &kernel.branch), ("select", &kernel.select)] {
             for who in [Who::Lanes, Who::Workgroups] {
                 let name = format!("{name} of {}, by {}", kernel.instructions, plural(who));
                 launches.push((name, kernel.launch(bench, &results, pipeline, who, trips)?));
+                trip_counts.push(trips);
             }
         }
     }
@@ -185,8 +186,14 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         format!("branch of {long_length}, all in A"),
         last.launch(bench, &results, &last.branch, Who::AllA, last_trips)?,
     ));
+    trip_counts.push(last_trips);
     let samples = bench.sample(&launches)?;
-    let mut rows: Vec<_> = launches.iter().zip(&samples).map(|((name, _), samples)| Row::time(name, samples)).collect();
+    let mut rows: Vec<_> = launches
+        .iter()
+        .zip(&samples)
+        .zip(&trip_counts)
+        .map(|(((name, _), samples), trips)| Row::each_trip(name, samples, *trips))
+        .collect();
     let ratio = |cell: String, a: &Samples, b: &Samples| Row::ratio(cell, "time ratio", &a.ns, &b.ns, a.clock);
     let mut points = Vec::new();
     for (kernel, samples) in kernels.iter().zip(samples.chunks_exact(4)) {

@@ -133,7 +133,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         launches.push((format!("{share} in A"), kernel.launch(bench, &random, threshold(*share), trips)?));
     }
     let samples = bench.sample(&launches)?;
-    let mut rows: Vec<_> = launches.iter().zip(&samples).map(|((name, _), samples)| Row::time(name, samples)).collect();
+    let mut rows: Vec<_> =
+        launches.iter().zip(&samples).map(|((name, _), samples)| Row::each_trip(name, samples, trips)).collect();
     let [all_a, all_b, sorted, shared @ ..] = samples.as_slice() else {
         return Err(Error::internal("a contender was not sampled"));
     };

@@ -157,6 +157,15 @@ impl Timed {
     fn gain(&self) -> Vec<f64> {
         ratios(&self.direct.ns, &self.remedy.ns)
     }
+
+    fn gain_with_pass(&self, cell: &str) -> Row {
+        Row::ratio(cell, "gain with the extra pass", &self.direct.ns, &self.remedy.ns, self.direct.clock)
+    }
+}
+
+/// The longest work of a sweep.
+fn longest_of(points: &[Timed]) -> Result<&Timed> {
+    points.last().ok_or_else(|| Error::internal("the sweep is empty"))
 }
 
 /// The trip count at which the gain passes 1, between the points of a sweep on a logarithmic scale; none where every
@@ -179,10 +188,9 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     // Four times what suffices for a time: the work must be long beside the compaction too.
     let longest = 4 * calibrate(bench, |trips| remedy.direct(bench, &remedy.random, 0.5, trips))?
         .clamp(LEVER * LEVER, MAX_TRIPS / 4);
-    // From work that no compaction pays for to the longest; the two ends of the lever are among it.
-    let mut sweep: Vec<_> = [1024, 256, 64, 32, 16, 8, LEVER, 2, 1].map(|part| longest / part).into();
-    sweep.retain(|trips| *trips > 0);
-    sweep.dedup();
+    // From work that no compaction pays for to the longest; the two ends of the lever are among it. Powers of two, so
+    // that runs which find another longest work share all of the shorter ones.
+    let sweep: Vec<_> = (LEVER.ilog2()..=longest.ilog2()).map(|power| 1 << power).collect();
     let mut groups = Vec::new();
     for (share, _) in &SHARES {
         groups.push(sweep.iter().map(|trips| remedy.case(bench, random, *share, *trips)).collect::<Result<Vec<_>>>()?);
@@ -229,40 +237,43 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         }
         let gains: Vec<_> = points.iter().map(|p| [f64::from(p.trips), median(&p.gain())]).collect();
         for point in points {
-            let row = Row::ratio(
-                format!("{name} selected, {} trips", point.trips),
-                "gain with the extra pass",
-                &point.direct.ns,
-                &point.remedy.ns,
-                point.direct.clock,
-            );
-            // Only the most expensive work is claimed to gain.
-            rows.push(if point.trips == longest {
-                row.predicted(model.compaction_pays(model.compaction_gain(*share)))
-            } else {
-                row
-            });
+            rows.push(point.gain_with_pass(&format!("{name} selected, {} trips", point.trips)));
         }
-        let crossover = crossover(&gains);
-        if let Some(trips) = crossover {
-            rows.push(Row::count(format!("{name} selected"), "trips from which it pays", Unit::Steps, trips));
-        }
+        // Only the most expensive work is claimed to gain.
+        rows.push(
+            longest_of(points)?
+                .gain_with_pass(&format!("{name} selected, longest work"))
+                .noted(format!("{longest} trips"))
+                .predicted(model.compaction_pays(model.compaction_gain(*share))),
+        );
+        let rounds: Vec<_> = points.iter().map(Timed::gain).collect();
+        let pays = Row::onset(
+            format!("{name} selected"),
+            "trips from which it pays",
+            Unit::Steps,
+            (0..rounds.iter().map(Vec::len).min().unwrap_or(0)).map(|round| {
+                let gain = |(point, gains): (&Timed, &Vec<f64>)| [f64::from(point.trips), gains[round]];
+                crossover(&points.iter().zip(&rounds).map(gain).collect::<Vec<_>>())
+            }),
+            compaction.clock,
+            "the gain passes 1 nowhere between the least and the longest work",
+        );
         let on_work = gain_on_work(&format!("{name} selected"), points, longest)?
             .predicted(model.around(model.compaction_gain(*share), DATA));
         let total = gains.last().map_or(0.0, |[_, gain]| *gain);
-        let pays = match crossover {
-            Some(trips) => format!("pays from about {trips:.0} trips of work an item on"),
-            None if total >= 1.0 => {
+        let from = match pays.samples.as_slice() {
+            [_, ..] => format!("pays from about {:.0} trips of work an item on", pays.value),
+            [] if total >= 1.0 => {
                 format!("pays from {} trips of work an item on, the least that was tried", sweep[0])
             }
-            None => "does not pay at any length of work that was tried".into(),
+            [] => "does not pay at any length of work that was tried".into(),
         };
         findings.push(format!(
-            "With {name} of the items selected, compacting first {pays}; at {longest} trips it gains a factor of \
+            "With {name} of the items selected, compacting first {from}; at {longest} trips it gains a factor of \
              {total:.2}, and on the work alone, without the extra pass, {}.",
             on_work.against_model()
         ));
-        rows.push(on_work);
+        rows.extend([pays, on_work]);
         series.push(measured(&format!("{name} selected"), gains));
         let limit = model.compaction_gain(*share);
         series.push(predicted(
@@ -313,22 +324,17 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
 
 /// The rows of the packages that others depend on, and what they show in a sentence.
 fn real_rows(model: &Model, points: &[Timed], selected: &[bool]) -> Result<(Vec<Row>, String)> {
-    let [.., long] = points else { return Err(Error::internal("the packages were not sampled")) };
+    let long = longest_of(points)?;
     let cell = "packages that others depend on";
-    let mut rows = Vec::new();
-    for point in points {
-        rows.push(Row::time(format!("{cell}, {} trips, in place", point.trips), &point.direct));
-        rows.push(Row::time(format!("{cell}, {} trips, compacted", point.trips), &point.remedy));
-    }
+    let mut rows = vec![
+        Row::each_trip(format!("{cell}, in place"), &long.direct, long.trips),
+        Row::each_trip(format!("{cell}, compacted"), &long.remedy, long.trips),
+    ];
     let gain = model.compaction_gain_of(selected);
-    let whole = Row::ratio(
-        format!("{cell}, {} trips", long.trips),
-        "gain with the extra pass",
-        &long.direct.ns,
-        &long.remedy.ns,
-        long.direct.clock,
-    );
-    let whole = whole.predicted(model.compaction_pays(gain));
+    let whole = long
+        .gain_with_pass(&format!("{cell}, longest work"))
+        .noted(format!("{} trips", long.trips))
+        .predicted(model.compaction_pays(gain));
     let on_work = gain_on_work(cell, points, long.trips)?.predicted(model.around(gain, DATA));
     let share = selected.iter().filter(|selected| **selected).count() as f64 / selected.len() as f64;
     let said = format!(

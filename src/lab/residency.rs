@@ -394,13 +394,9 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let wave = wave.map_or(multiprocessors, |case| case.residency.groups_per_wave);
     let samples = arithmetic.times(bench, &[1, wave])?;
     let [one, full] = samples.as_slice() else { return Err(Error::internal("a count was not sampled")) };
-    let busy = Row::ratio(
-        format!("{wave} workgroups bound by issue"),
-        "time over one workgroup",
-        &full.ns,
-        &one.ns,
-        one.clock,
-    );
+    let busy =
+        Row::ratio("a wave of workgroups bound by issue", "time over one workgroup", &full.ns, &one.ns, one.clock)
+            .noted(format!("{wave} workgroups"));
     let control = control(
         "a wave of workgroups that are busy all the time, judged as if they only waited beside each other",
         &busy,

@@ -8,7 +8,7 @@ use super::outcome::{Outcome, bar_plot, control, median_said, overall};
 use super::timing::{Trips, calibrate};
 use super::{Bench, Experiment};
 use crate::error::{Error, ErrorKind, Result};
-use crate::measure::{Contender, Samples, median, slope};
+use crate::measure::{Contender, Samples, slope};
 use crate::report::{Row, Unit};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -179,12 +179,15 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         return Err(Error::internal("a contender was not sampled"));
     };
     let mut rows = vec![Row::time("sort", sorting)];
-    rows.extend(launches.iter().zip(timed).map(|((name, _), samples)| Row::time(name, samples)));
     let slopes: Vec<Samples> =
         timed.chunks_exact(2).map(|pair| slope(&pair[0], &pair[1], trips.short.into(), trips.long.into())).collect();
     let [random, sorted, one] = slopes.as_slice() else {
         return Err(Error::internal("a slope is missing"));
     };
+    for ((_, name), (pair, slope)) in cases.iter().zip(timed.chunks_exact(2).zip(&slopes)) {
+        rows.push(Row::each_trip(*name, &pair[1], trips.long));
+        rows.push(Row::trip(*name, slope));
+    }
     let ratio = |cell: &str, slope: &Samples| Row::ratio(cell, "time over one arm", &slope.ns, &one.ns, slope.clock);
     let random_row = ratio("as they lie", random).predicted(model.around(random_arms, DATA));
     let sorted_row = ratio("sorted", sorted).predicted(model.around(seams, DATA));
@@ -195,8 +198,15 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         &sorted_row,
         model.around(random_arms, DATA),
     );
-    let saved = median(&random.ns) - median(&sorted.ns);
-    let pays = (saved > 0.0).then(|| sorting.median() / saved);
+    let saved = random.ns.iter().zip(&sorted.ns).map(|(random, sorted)| random - sorted);
+    let pays = Row::onset(
+        "sorted",
+        "trips from which the sort pays",
+        Unit::Steps,
+        sorting.ns.iter().zip(saved).map(|(sorting, saved)| (saved > 0.0).then(|| sorting / saved)),
+        random.clock,
+        "it never pays here",
+    );
     let plot = bar_plot("Time over one arm", "time ratio", [&random_row, &sorted_row]);
     let finding = format!(
         "On random categories the switch of {ARMS} arms takes {} times one arm; sorted by category first, {} times, a gain \
@@ -205,9 +215,10 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         sorted_row.against_model(),
         gain.value,
         median_said(sorting),
-        match pays {
-            Some(trips) => format!(", so it pays from arms of about {} trips on", trips.ceil()),
-            None => " and never pays here".into(),
+        if pays.samples.is_empty() {
+            " and never pays here".into()
+        } else {
+            format!(", so it pays from arms of about {} trips on", pays.value.ceil())
         }
     );
     let [random_counted, sorted_counted] = counted;
@@ -220,10 +231,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
             None => Row::not_measurable(cell, "arms a subgroup", Unit::Count, &bench.gpu.probe().reason()),
         });
     }
-    if let Some(trips) = pays {
-        rows.push(Row::count("sorted", "trips from which the sort pays", Unit::Steps, trips));
-    }
-    rows.extend([random_row, sorted_row, gain]);
+    rows.extend([pays, random_row, sorted_row, gain]);
     Ok(Outcome {
         prediction: format!(
             "At {} lanes and {ARMS} categories, {random_arms:.2} arms a subgroup at random and {seams:.2} sorted.",

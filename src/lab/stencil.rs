@@ -7,7 +7,7 @@ use super::oracle::scramble;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::{Bench, Experiment};
 use crate::error::{Error, Result};
-use crate::measure::Effort;
+use crate::measure::{Effort, Samples};
 use crate::report::{Row, Unit, Verdict};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -163,7 +163,19 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         Some(Verdict::NotMeasurable) => format!("nothing that can be told at radius {radius}"),
         _ => format!("{:.2} at radius {radius}", row.value),
     });
-    let pays = radii.iter().zip(&gains).find(|(_, row)| row.verdict == Some(Verdict::Holds)).map(|(radius, _)| *radius);
+    // The first radius at which a round's tile is faster by more than nothing.
+    let pays = Row::onset(
+        "tile",
+        "radius from which it pays",
+        Unit::Count,
+        (0..direct.ns.len()).map(|round| {
+            let pays = |pair: &[Samples]| pair[0].ns[round] >= tile_gain(1, TILE).low * pair[1].ns[round];
+            let at = samples.chunks_exact(2).position(pays)?;
+            radii.get(at).map(|radius| f64::from(*radius))
+        }),
+        direct.clock,
+        "it pays at no radius that was tried",
+    );
     let bytes = f64::from(image.pitch * image.rows + image.width * image.height) * 4.0;
     let loads = f64::from(image.width * image.height) * 4.0 * f64::from((2 * radii[0] + 1).pow(2));
     let finding = format!(
@@ -171,9 +183,10 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
          are only {:.0} MB: what memory does not deliver at such a rate the first cache does, which is the tile's work without \
          its barrier and its extra instructions.",
         each.collect::<Vec<_>>().join(", "),
-        match pays {
-            Some(radius) => format!("It pays from radius {radius} on."),
-            None => "It pays at no radius that was tried.".into(),
+        if pays.samples.is_empty() {
+            "It pays at no radius that was tried.".into()
+        } else {
+            format!("It pays from radius {:.0} on.", pays.value)
         },
         radii[0],
         loads / direct.median(),
@@ -190,9 +203,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
             predicted("loads spared", radii.iter().map(|radius| point(radius, tile_gain(*radius, TILE).value))),
         ],
     );
-    if let Some(radius) = pays {
-        rows.push(Row::count("tile", "radius from which it pays", Unit::Count, radius));
-    }
+    rows.push(pays);
     rows.extend(gains);
     rows.push(same);
     Ok(Outcome {

@@ -144,12 +144,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
             ),
         ],
     );
-    rows.push(Row::count(
-        "workgroups of 256",
-        "starts a microsecond",
-        Unit::Count,
-        if start > 0.0 { 1000.0 / start } else { 0.0 },
-    ));
+    rows.push(Row::duration("workgroups of 256", "time of one more start", bench.sampler.launches()?));
     rows.extend(ratios);
     rows.push(started);
     Ok(Outcome {

@@ -149,7 +149,8 @@ fn real_rows(bench: &Bench<'_>, rows: &Rows) -> Result<(Vec<Row>, String)> {
         (cells[2].to_string(), rows.launch(bench, cells[2], &sorted, entry)?),
     ];
     let samples = bench.sample(&launches)?;
-    let mut measured: Vec<_> = cells.iter().zip(&samples).map(|(cell, samples)| Row::time(*cell, samples)).collect();
+    let mut measured: Vec<_> =
+        cells.iter().zip(&samples).map(|(cell, samples)| Row::each_trip(*cell, samples, entry)).collect();
     let [even, rest @ ..] = samples.as_slice() else { return Err(Error::internal("no contender was sampled")) };
     for ((samples, lengths), cell) in rest.iter().zip([&ordered, &sorted]).zip(&cells[1..]) {
         let row = Row::ratio(*cell, "time over even rows", &samples.ns, &even.ns, even.clock);
@@ -192,7 +193,14 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         launches.push((format!("1 long in {spacing}"), kernel.launch(bench, Loops::spaced(*spacing, long))?));
     }
     let samples = bench.sample(&launches)?;
-    let mut rows: Vec<_> = launches.iter().zip(&samples).map(|((name, _), samples)| Row::time(name, samples)).collect();
+    let mut rows: Vec<_> = launches
+        .iter()
+        .zip(&samples)
+        .map(|((name, _), samples)| {
+            // A row for a trip of the longest loop, whatever the loops of a case are.
+            Row::each_trip(name, samples, long)
+        })
+        .collect();
     let [all, short, random, spaced @ ..] = samples.as_slice() else {
         return Err(Error::internal("a contender was not sampled"));
     };

@@ -41,8 +41,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let slopes = slopes(bench, pairs)?;
     let mut rows = Vec::new();
     for (name, slope) in names.iter().zip(&slopes) {
-        rows.push(Row::time(format!("{name}, {} trips", trips.short), &slope.short));
-        rows.push(Row::time(format!("{name}, {} trips", trips.long), &slope.long));
+        rows.push(Row::each_trip(*name, &slope.long, trips.long));
         rows.push(Row::trip(*name, &slope.trip));
     }
     let [a, b, mixed, short_b, unequal, one_sided] = slopes.as_slice() else {

@@ -58,7 +58,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         ("no branch in the kernel".to_string(), plain.launch(bench, trips)?),
     ];
     let samples = bench.sample(&launches)?;
-    let mut rows: Vec<_> = launches.iter().zip(&samples).map(|((name, _), samples)| Row::time(name, samples)).collect();
+    let mut rows: Vec<_> =
+        launches.iter().zip(&samples).map(|((name, _), samples)| Row::each_trip(name, samples, trips)).collect();
     let [a, b, by_workgroup, by_lane, no_branch] = samples.as_slice() else {
         return Err(Error::internal("a contender was not sampled"));
     };

@@ -68,6 +68,14 @@ fn efficiency(cell: String, groups: u32, slope: &Slope, wave: u32, full: &Slope)
     Row::ratio(cell, "efficiency", &scaled, &slope.trip.ns, slope.long.clock)
 }
 
+/// So many workgroups in waves, in words that do not depend on how many a wave has.
+fn waves(groups: u32, wave: u32) -> String {
+    match groups {
+        groups if groups == wave + 1 => "a wave and a workgroup".into(),
+        groups => format!("{:.2} waves", f64::from(groups) / f64::from(wave)),
+    }
+}
+
 fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let prediction = |wave: Option<u32>| {
         let over = wave.map_or_else(
@@ -112,15 +120,15 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let full = times.first().ok_or_else(|| Error::internal("no slope was taken"))?;
     let mut rows = Vec::new();
     for (groups, slope) in sizes.iter().zip(&times) {
-        rows.push(Row::trip(format!("{groups} workgroups"), &slope.trip));
+        rows.push(Row::trip(waves(*groups, wave), &slope.trip).noted(format!("{groups} workgroups")));
     }
-    let name = |groups: u32| format!("{groups} workgroups, {:.2} waves", f64::from(groups) / f64::from(wave));
     let judged: Vec<_> = sizes
         .iter()
         .zip(&times)
         .skip(1)
         .map(|(groups, slope)| {
-            efficiency(name(*groups), *groups, slope, wave, full)
+            efficiency(waves(*groups, wave), *groups, slope, wave, full)
+                .noted(format!("{groups} workgroups"))
                 .predicted(model.around(wave_efficiency(*groups, wave), TIME))
         })
         .collect();
@@ -134,9 +142,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         let full = &times[0];
         let mut values = Vec::new();
         for (groups, slope) in sizes.iter().zip(&times).skip(1) {
-            let cell =
-                format!("bound by issue, {groups} workgroups, {:.2} waves", f64::from(*groups) / f64::from(wave));
-            let row = efficiency(cell, *groups, slope, wave, full);
+            let cell = format!("bound by issue, {}", waves(*groups, wave));
+            let row = efficiency(cell, *groups, slope, wave, full).noted(format!("{groups} workgroups"));
             let row = match units {
                 // Its steps come with every workgroup a multiprocessor, not with every wave.
                 Some(units) => {

@@ -121,7 +121,8 @@ impl LoopBound {
             launches.push((name.to_string(), launch));
         }
         let samples = bench.sample(&launches)?;
-        let rows = launches.iter().zip(&samples).map(|((name, _), samples)| Row::time(name, samples)).collect();
+        let rows =
+            launches.iter().zip(&samples).map(|((name, _), samples)| Row::each_trip(name, samples, trips)).collect();
         let [built_in, constant] = samples.as_slice() else {
             return Err(crate::Error::internal("a contender was not sampled"));
         };
@@ -150,9 +151,9 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let model = Model { lanes, cpu: bench.gpu.is_cpu() };
 
     let mut rows = width_rows(bench, counted, knee);
-    rows.push(Row::time("A alone", &sweep.alone));
+    rows.push(Row::each_trip("A alone", &sweep.alone, sweep.trips));
     for (run, samples) in &sweep.runs {
-        rows.push(Row::time(format!("run of {run}"), samples));
+        rows.push(Row::each_trip(format!("run of {run}"), samples, sweep.trips));
         let value = model.runs(*run, 0);
         let tolerance = match value {
             1.0 => FREE,

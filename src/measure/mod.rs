@@ -12,8 +12,8 @@ mod timer;
 pub use ceilings::{Ceiling, Ceilings};
 pub(crate) use ceilings::{ITEM_ADDEND, ITEM_FACTOR, sum_of_items};
 pub use sampler::{Contender, Effort, Sampler};
+pub(crate) use statistics::judge_ratio;
 pub use statistics::{
     Comparison, Samples, TOLERANCE, compare, interval, median, paired_ratio, quartiles, ratio_interval, slope,
 };
-pub(crate) use statistics::{judge_ratio, spread};
 pub use timer::Clock;

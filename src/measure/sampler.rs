@@ -99,7 +99,7 @@ pub struct Sampler {
     load: Load,
     empty: wgpu::ComputePipeline,
     empty_pass_ns: OnceLock<f64>,
-    launch_ns: OnceLock<f64>,
+    launches: OnceLock<Samples>,
     /// When the device was last known to be at work.
     worked: Mutex<Option<Instant>>,
     /// The least that the reference kernel ever took: its time at the device's full clock.
@@ -143,7 +143,7 @@ impl Sampler {
             load,
             empty,
             empty_pass_ns: OnceLock::new(),
-            launch_ns: OnceLock::new(),
+            launches: OnceLock::new(),
             worked: Mutex::new(None),
             full_clock_ns: Mutex::new(f64::INFINITY),
         })
@@ -282,14 +282,18 @@ impl Sampler {
     /// # Errors
     /// As [`sample`](Self::sample).
     pub fn launch_ns_per_workgroup(&self) -> Result<f64> {
-        if let Some(ns) = self.launch_ns.get() {
-            return Ok(*ns);
+        Ok(self.launches()?.median().max(0.0))
+    }
+
+    /// The samples of [`launch_ns_per_workgroup`](Self::launch_ns_per_workgroup).
+    pub(crate) fn launches(&self) -> Result<&Samples> {
+        if let Some(launches) = self.launches.get() {
+            return Ok(launches);
         }
         let long = self.gpu.limits().max_compute_workgroups_per_dimension.min(65_535);
         let short = long / 4;
         let samples = self.sample(&[self.empty_pass(short), self.empty_pass(long)])?;
-        let ns = super::slope(&samples[0], &samples[1], short.into(), long.into()).median().max(0.0);
-        Ok(*self.launch_ns.get_or_init(|| ns))
+        Ok(self.launches.get_or_init(|| super::slope(&samples[0], &samples[1], short.into(), long.into())))
     }
 
     fn empty_pass(&self, workgroups: u32) -> Contender<'_> {

@@ -143,12 +143,6 @@ fn sorted(samples: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// The 90th percentile over the 10th; NaN for no samples.
-pub(crate) fn spread(samples: &[f64]) -> f64 {
-    let sorted = sorted(samples);
-    quantile(&sorted, 0.9) / quantile(&sorted, 0.1)
-}
-
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = share * last as f64;

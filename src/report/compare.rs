@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Record, Row, SCHEMA, Unit};
+use super::{ExperimentRecord, Record, Row, SCHEMA, Unit};
 use crate::measure::{self, Comparison};
 
 /// Two records, compared row by row.
@@ -66,7 +66,7 @@ pub enum Change {
     Changed,
     /// The noise is too large to say.
     Ambiguous,
-    /// Only one of the records has the row, or they have it in different units.
+    /// Only one of the records has the row or a figure of it, or they have it in different units.
     Missing,
 }
 
@@ -98,15 +98,16 @@ impl RecordComparison {
 ///
 /// Rows with samples are compared by [`measure::compare`]; rows derived from others by their intervals; counts must be
 /// equal. What is measured twice in one run sees one state of the machine, so its samples do not tell how far two runs lie
-/// apart: a difference that is less than the speed of the device moved during the two runs
-/// ([`Record::unsteadiness`]) is ambiguous.
+/// apart: a difference that the device's own speed may explain is ambiguous. How far that moved, the reference kernel
+/// tells, which was timed at the start and at the end of the row's experiment in both runs: by its square, since on a CPU
+/// that other programs use too, a kernel loses more than the short reference kernel shows.
 pub fn compare_records(before: &Record, after: &Record) -> RecordComparison {
     let after_rows = rows(after);
     let after_by_key: HashMap<_, _> = after_rows.iter().copied().collect();
     let before_rows = rows(before);
     let before_by_key: HashMap<_, _> = before_rows.iter().copied().collect();
     let both = before_rows.iter().map(|(key, row)| (key, Some(*row), after_by_key.get(key).copied()));
-    let unsteady = before.unsteadiness() * after.unsteadiness();
+    let moved = moved(before, after);
     let new = after_rows.iter().filter(|(key, _)| !before_by_key.contains_key(key));
     let rows = both
         .chain(new.map(|(key, row)| (key, None, Some(*row))))
@@ -118,7 +119,9 @@ pub fn compare_records(before: &Record, after: &Record) -> RecordComparison {
                 unit: before.or(after)?.unit,
                 before: before.map(|row| row.value),
                 after: after.map(|row| row.value),
-                change: before.zip(after).map_or(Change::Missing, |(before, after)| change(before, after, unsteady)),
+                change: before.zip(after).map_or(Change::Missing, |(before, after)| {
+                    change(before, after, moved.get(experiment).copied().unwrap_or(1.0))
+                }),
             })
         })
         .collect();
@@ -144,16 +147,35 @@ fn run_id(record: &Record) -> RunId {
     }
 }
 
-fn change(before: &Row, after: &Row, unsteady: f64) -> Change {
-    if before.unit != after.unit {
+/// How far the speed of the device may have moved between the two runs of each experiment: the most that a reading of
+/// the reference kernel in one run is over a reading in the other, at least 1, squared.
+fn moved<'a>(before: &'a Record, after: &Record) -> HashMap<&'a str, f64> {
+    let readings: HashMap<_, _> = after.experiments.iter().map(|e| (e.id.as_str(), e.reference_ns)).collect();
+    let most = |before: [f64; 2], after: [f64; 2]| {
+        let ratios = before.iter().flat_map(|before| after.map(|after| (after / before).max(before / after)));
+        ratios.filter(|ratio| ratio.is_finite()).fold(1.0, f64::max).powi(2)
+    };
+    let of = |e: &'a ExperimentRecord| {
+        let after = readings.get(e.id.as_str()).copied().flatten()?;
+        Some((e.id.as_str(), most(e.reference_ns?, after)))
+    };
+    before.experiments.iter().filter_map(of).collect()
+}
+
+fn change(before: &Row, after: &Row, moved: f64) -> Change {
+    // A row that could not be measured holds no figure.
+    if before.unit != after.unit || before.samples.is_empty() != after.samples.is_empty() {
         return Change::Missing;
     }
+    if before.samples == after.samples && before.value == after.value {
+        return Change::Same;
+    }
     // What is neither sampled nor timed is a count.
-    let counted = before.clock == "none" && after.clock == "none";
-    let comparison = if counted {
-        measure::compare(&[before.value], &[after.value])
-    } else if before.samples.len() > 1 && after.samples.len() > 1 {
+    let untimed = before.clock == "none" && after.clock == "none";
+    let comparison = if before.samples.len() > 1 && after.samples.len() > 1 {
         measure::compare(&before.samples, &after.samples)
+    } else if untimed {
+        measure::compare(&[before.value], &[after.value])
     } else {
         measure::judge_ratio(
             after.value / before.value,
@@ -162,7 +184,7 @@ fn change(before: &Row, after: &Row, unsteady: f64) -> Change {
     };
     let ratio = after.value / before.value;
     let comparison = match comparison {
-        Comparison::Faster | Comparison::Slower if !counted && ratio < unsteady && ratio > 1.0 / unsteady => {
+        Comparison::Faster | Comparison::Slower if !untimed && ratio <= moved && ratio >= 1.0 / moved => {
             Comparison::Ambiguous
         }
         judged => judged,
@@ -231,19 +253,56 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_by_less_than_the_device_did_is_ambiguous() {
+    fn what_differs_by_no_more_than_the_reference_kernel_did_is_ambiguous() {
         let before = sample::record();
         let mut after = a_tenth_more(&before);
-        for (at, experiment) in after.experiments.iter_mut().enumerate() {
-            experiment.reference_ns = Some(if at % 2 == 0 { [500.0, 500.0] } else { [600.0, 600.0] });
+        // Every other experiment met a device that had become a fifth slower, or as much faster.
+        let slowed = |at: usize| at.is_multiple_of(2);
+        for (at, experiment) in after.experiments.iter_mut().enumerate().filter(|(at, _)| slowed(*at)) {
+            let factor = if at.is_multiple_of(4) { 1.2 } else { 1.0 / 1.2 };
+            experiment.reference_ns = experiment.reference_ns.map(|ns| ns.map(|ns| ns * factor));
         }
-        assert_eq!(after.unsteadiness(), 1.2);
         let comparison = compare_records(&before, &after);
-        for row in &comparison.rows {
-            let timed = !matches!(row.unit, Unit::Lanes | Unit::Steps | Unit::Items | Unit::Count);
-            let expected = if timed && row.before != row.after { Change::Ambiguous } else { Change::Same };
-            assert_eq!(row.change, expected, "{row:?}");
+        let mut seen = [0; 2];
+        for row in comparison.rows.iter().filter(|row| row.before != row.after) {
+            let at = after.experiments.iter().position(|e| e.id == row.experiment).expect("both have the experiment");
+            assert_eq!(row.change == Change::Ambiguous, slowed(at), "{row:?}");
+            seen[usize::from(slowed(at))] += 1;
         }
+        assert!(seen.iter().all(|count| *count > 0), "the sample has rows of both kinds");
+    }
+
+    #[test]
+    fn a_row_without_a_figure_is_missing_beside_one_that_has_it() {
+        let before = sample::record();
+        let mut after = before.clone();
+        let row = first_ns_row(&mut after);
+        let key = (row.cell.clone(), row.quantity.clone());
+        (row.samples, row.value, row.interval) = (vec![], 0.0, [0.0; 2]);
+        let change = |before: &Record, after: &Record| {
+            let rows = compare_records(before, after).rows;
+            rows.into_iter().find(|row| (&row.cell, &row.quantity) == (&key.0, &key.1)).map(|row| row.change)
+        };
+        assert_eq!(change(&before, &after), Some(Change::Missing));
+        assert_eq!(change(&after, &after), Some(Change::Same));
+    }
+
+    #[test]
+    fn counts_of_several_runs_are_judged_by_all_of_them() {
+        let mut before = sample::record();
+        let row = first_ns_row(&mut before);
+        row.clock = "none".into();
+        let mut after = before.clone();
+        let change = |before: &mut Record, after: &mut Record, a: &[f64], b: &[f64]| {
+            first_ns_row(before).samples = a.to_vec();
+            first_ns_row(after).samples = b.to_vec();
+            let rows = compare_records(before, after).rows;
+            rows.into_iter().find(|row| row.unit == Unit::Ns).map(|row| row.change)
+        };
+        let mut judge = |a: &[f64], b: &[f64]| change(&mut before, &mut after, a, b);
+        assert_eq!(judge(&[4090.0, 4091.0, 4089.0], &[4091.0, 4089.0, 4092.0]), Some(Change::Same));
+        assert_eq!(judge(&[10.0, 500.0, 90.0], &[400.0, 20.0, 100.0]), Some(Change::Ambiguous));
+        assert_eq!(judge(&[0.0, 0.0, 0.0], &[0.0, 0.0, 0.0]), Some(Change::Same));
     }
 
     #[test]

@@ -5,8 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure;
-
 /// The version of the schema that this crate writes and reads.
 pub const SCHEMA: u32 = 1;
 
@@ -29,17 +27,6 @@ pub struct Record {
     pub wall_s: f64,
     /// The experiments, in the order in which they ran.
     pub experiments: Vec<ExperimentRecord>,
-}
-
-impl Record {
-    /// How far the device's speed moved during the run: the reference kernel's slow times over its fast ones (the 90th
-    /// over the 10th percentile of all experiments' readings), at least 1. What differs from another run by less may be
-    /// nothing but that.
-    pub fn unsteadiness(&self) -> f64 {
-        let times: Vec<f64> = self.experiments.iter().filter_map(|e| e.reference_ns).flatten().collect();
-        let spread = measure::spread(&times);
-        if spread.is_finite() { spread.max(1.0) } else { 1.0 }
-    }
 }
 
 /// The adapter of a run.
