@@ -93,7 +93,7 @@ impl Kernels {
             let buffers = [(0, &image.results), (1, &params), (2, &image.buffer)];
             let launch = bench.launch_grid(pipeline, &buffers, [groups, rows, 1]);
             let name = format!("radius {}, {name}", self.radius);
-            bench.verify(
+            bench.verify_stretches(
                 &name,
                 &image.results,
                 |pass| launch.record(pass),

@@ -16,8 +16,10 @@ const HEIGHT: f64 = 270.0;
 /// Height of text, and the mean width of a character of it.
 const TEXT: f64 = 12.0;
 const CHARACTER: f64 = 6.6;
-/// Series colours of the style sheet: `.s0` to `.s5`.
-const COLOURS: usize = 6;
+/// How much wider a label may be: small screens have larger text, and letters are not all of the mean width.
+const LARGEST: f64 = 1.2;
+/// Series colours of the style sheet, `.s0` to `.s7`, and shapes of markers.
+const COLOURS: usize = 8;
 /// Dashes and gaps of predicted series: dashes, dots, dashes and dots, long dashes. Each shows in the width of a legend's
 /// swatch.
 const DASHES: [&str; 4] = ["7 5", "2 4", "11 3 3 3", "19 5"];
@@ -229,12 +231,26 @@ fn marker(plot: &Plot, index: usize, x: f64, y: f64) -> String {
         2 => path(&[[0.0, -4.0], [3.8, 3.0], [-3.8, 3.0]]),
         3 => path(&[[0.0, -4.2], [4.2, 0.0], [0.0, 4.2], [-4.2, 0.0]]),
         4 => path(&[[-3.8, -3.0], [3.8, -3.0], [0.0, 4.0]]),
-        _ => path(&[[-4.0, -1.2], [4.0, -1.2], [4.0, 1.2], [-4.0, 1.2]]),
+        5 => path(&[[-4.0, -1.2], [4.0, -1.2], [4.0, 1.2], [-4.0, 1.2]]),
+        6 => path(&[[-3.6, -4.0], [3.6, -4.0], [-3.6, 4.0], [3.6, 4.0]]),
+        _ => path(&[[-1.2, -4.4], [1.2, -4.4], [1.2, 4.4], [-1.2, 4.4]]),
     }
 }
 
 fn text(class: &str, x: f64, y: f64, anchor: &str, content: &str) -> String {
     format!("<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", escape(content))
+}
+
+/// The label of a tick on the horizontal axis: under it, but inside the picture. What would stand out hangs on the
+/// picture's edge, so that the larger text of a small screen stays inside too.
+fn tick_text(place: f64, y: f64, label: &str) -> String {
+    let half = LARGEST * CHARACTER * label.chars().count() as f64 / 2.0;
+    let (place, anchor) = match place {
+        place if place < half => (0.0, "start"),
+        place if place > WIDTH - half => (WIDTH, "end"),
+        place => (place, "middle"),
+    };
+    text("tick", place, y, anchor, label)
 }
 
 fn points(series: &[Series], part: usize) -> impl Iterator<Item = f64> {
@@ -267,9 +283,7 @@ fn lines(plot: &Plot) -> String {
     let _ = write!(svg, "<path class=\"axis\" d=\"M{left:.1} {bottom:.1}H{right:.1}\"/>");
     for (place, label) in x.ticks() {
         let _ = write!(svg, "<path class=\"axis\" d=\"M{place:.1} {bottom:.1}v4\"/>");
-        // The outermost labels stay inside the picture.
-        let half = CHARACTER * label.chars().count() as f64 / 2.0;
-        svg += &text("tick", place.clamp(half, WIDTH - half), bottom + 1.5 * TEXT, "middle", &label);
+        svg += &tick_text(place, bottom + 1.5 * TEXT, &label);
     }
     svg += &text("label", (left + right) / 2.0, HEIGHT - 0.5 * TEXT, "middle", &fit(&axis_label(&plot.x), WIDTH));
     // Predictions first, so that what was measured lies on top.
@@ -313,8 +327,7 @@ fn bars(plot: &Plot) -> (String, f64) {
     let mut svg = String::new();
     for (place, label) in scale.ticks() {
         let _ = write!(svg, "<path class=\"grid\" d=\"M{place:.1} {top:.1}V{bottom:.1}\"/>");
-        let half = CHARACTER * label.chars().count() as f64 / 2.0;
-        svg += &text("tick", place.max(half), bottom + 1.2 * TEXT, "middle", &label);
+        svg += &tick_text(place, bottom + 1.2 * TEXT, &label);
     }
     svg += &text("label", WIDTH / 2.0, height - 0.5 * TEXT, "middle", &fit(&axis_label(&plot.y), WIDTH));
     let zero = if plot.y.log2 { left } else { scale.place(0.0).unwrap_or(left) };
@@ -454,6 +467,14 @@ mod tests {
         }
         // The style sheet would win over the attribute.
         assert!(!include_str!("page.css").contains("stroke-dasharray"));
+    }
+
+    #[test]
+    fn labels_of_ticks_stay_inside_the_picture() {
+        assert!(tick_text(WIDTH - 16.0, 0.0, "2^28").contains("x=\"404.0\" y=\"0.0\" text-anchor=\"middle\""));
+        assert!(tick_text(WIDTH - 16.0, 0.0, "268M").contains("text-anchor=\"middle\""));
+        assert!(tick_text(WIDTH - 16.0, 0.0, "65,536").contains("x=\"420.0\" y=\"0.0\" text-anchor=\"end\""));
+        assert!(tick_text(9.0, 0.0, "65,536").contains("x=\"0.0\" y=\"0.0\" text-anchor=\"start\""));
     }
 
     #[test]
