@@ -1,8 +1,10 @@
 //! Executes programs: workgroups on threads of the host, subgroups of a workgroup in turns, lanes of a subgroup in step.
 
-mod groups;
+pub(crate) mod checks;
+pub(crate) mod groups;
 mod subgroup;
 mod view;
+pub(crate) mod watch;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,9 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::counts::Counts;
 use super::memory::Memory;
-use super::program::{Program, Slot};
-use subgroup::{Launch, Subgroup};
+use super::program::{Op, Program, Slot};
+use groups::Random;
+use subgroup::{Endless, Launch, Subgroup};
 use view::View;
+use watch::{Nobody, Watch};
 
 /// A buffer, where a program finds it.
 pub(crate) struct Bound {
@@ -34,17 +38,32 @@ pub(crate) struct Dispatch<'a> {
 /// Why a dispatch could not go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
+    pub(crate) cause: Cause,
+    /// The cause, and the place in the text.
     message: String,
 }
 
-impl Fault {
-    fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
-    }
+/// What went wrong: at which instruction, in which workgroup, and for which invocations by their local indices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The program cannot be executed as it is bound.
+    Refused(String),
+    /// A barrier that only some invocations of the workgroup reach, and the other at which some of the rest wait.
+    NotUniform { at: u32, other: Option<u32>, workgroup: [u32; 3], reached: Vec<u32>, missing: Vec<u32> },
+    /// A loop that was still running when its iterations were used up.
+    Endless { at: u32, workgroup: [u32; 3], running: Vec<u32> },
+}
 
-    /// A fault of an instruction.
-    fn at(program: &Program, at: u32, what: &str) -> Self {
-        Self::new(format!("{what}: {}", program.place(at)))
+impl Fault {
+    fn new(cause: Cause, program: &Program) -> Self {
+        let message = match &cause {
+            Cause::Refused(message) => message.clone(),
+            Cause::NotUniform { at, .. } => {
+                format!("a barrier that not all invocations of the workgroup reach: {}", program.place(*at))
+            }
+            Cause::Endless { at, .. } => format!("a loop that does not end: {}", program.place(*at)),
+        };
+        Self { cause, message }
     }
 }
 
@@ -55,83 +74,142 @@ impl fmt::Display for Fault {
 }
 
 /// Jumps backwards that a subgroup may do in a workgroup: a loop that has not ended after them is taken to be endless.
-const MAX_ITERATIONS: u32 = 1 << 26;
+pub(crate) const MAX_ITERATIONS: u32 = 1 << 26;
 
-/// Executes a dispatch on so many threads.
-pub(crate) fn run(dispatch: &Dispatch<'_>, workers: usize) -> Result<Counts, Fault> {
-    run_within(dispatch, workers, MAX_ITERATIONS)
+/// How a dispatch is executed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    /// Threads of the host.
+    pub(crate) workers: usize,
+    /// Jumps backwards for each subgroup of a workgroup.
+    pub(crate) iterations: u32,
+    /// Where the lanes of a subgroup are independent of each other: what the order comes from in which they and the
+    /// workgroups go on.
+    pub(crate) seed: Option<u64>,
 }
 
-/// As [`run`], with so many jumps backwards for each subgroup of a workgroup.
-fn run_within(dispatch: &Dispatch<'_>, workers: usize, iterations: u32) -> Result<Counts, Fault> {
-    // Rows of lanes have a length that the compiler knows, so that loops over them become vector instructions.
-    match dispatch.program.lanes {
-        4 => run_at::<4>(dispatch, workers, iterations),
-        8 => run_at::<8>(dispatch, workers, iterations),
-        16 => run_at::<16>(dispatch, workers, iterations),
-        32 => run_at::<32>(dispatch, workers, iterations),
-        64 => run_at::<64>(dispatch, workers, iterations),
-        128 => run_at::<128>(dispatch, workers, iterations),
-        lanes => Err(Fault::new(format!("a subgroup of {lanes} lanes is not simulated"))),
+impl How {
+    /// In step, on so many threads.
+    pub(crate) fn in_step(workers: usize) -> Self {
+        Self { workers, iterations: MAX_ITERATIONS, seed: None }
     }
 }
 
-fn run_at<const W: usize>(dispatch: &Dispatch<'_>, workers: usize, iterations: u32) -> Result<Counts, Fault> {
+/// Executes a dispatch.
+pub(crate) fn run(dispatch: &Dispatch<'_>, how: How) -> Result<Counts, Fault> {
+    run_watched(dispatch, how, &mut Nobody)
+}
+
+/// Executes a dispatch, and lets somebody look on.
+pub(crate) fn run_watched<O: Watch>(dispatch: &Dispatch<'_>, how: How, watch: &mut O) -> Result<Counts, Fault> {
+    // Rows of lanes have a length that the compiler knows, so that loops over them become vector instructions.
+    match dispatch.program.lanes {
+        4 => run_at::<4, O>(dispatch, how, watch),
+        8 => run_at::<8, O>(dispatch, how, watch),
+        16 => run_at::<16, O>(dispatch, how, watch),
+        32 => run_at::<32, O>(dispatch, how, watch),
+        64 => run_at::<64, O>(dispatch, how, watch),
+        128 => run_at::<128, O>(dispatch, how, watch),
+        lanes => {
+            Err(Fault::new(Cause::Refused(format!("a subgroup of {lanes} lanes is not simulated")), dispatch.program))
+        }
+    }
+}
+
+fn run_at<const W: usize, O: Watch>(dispatch: &Dispatch<'_>, how: How, watch: &mut O) -> Result<Counts, Fault> {
     let [x, y, z] = dispatch.workgroups.map(u64::from);
     let total = x * y * z;
+    let order = Order::new(total, how.seed);
     let immediates = Memory::zeroed(dispatch.immediates.len() as u64);
     immediates.write(0, dispatch.immediates);
-    // Workgroups start in order, so that one may wait for those before it.
     let next = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
-    let work = || -> Result<Counts, Fault> {
-        let mut workgroup = Workgroup::<W>::new(dispatch, &immediates)?;
+    let work = |watch: &mut O| -> Result<Counts, Fault> {
+        let mut workgroup = Workgroup::<W>::new(dispatch, how, &immediates)?;
         let mut counts = Counts::default();
         while !stop.load(Ordering::Relaxed) {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= total {
+            let turn = next.fetch_add(1, Ordering::Relaxed);
+            if turn >= total {
                 break;
             }
+            let index = order.at(turn);
             let id = [index % x, index / x % y, index / (x * y)].map(|i| i as u32);
-            if let Err(fault) = workgroup.run(id, iterations, &mut counts) {
+            if let Err(fault) = workgroup.run(id, index, &mut counts, watch) {
                 stop.store(true, Ordering::Relaxed);
                 return Err(fault);
             }
         }
         Ok(counts)
     };
-    let workers = workers.min(usize::try_from(total).unwrap_or(usize::MAX));
+    let workers = how.workers.min(usize::try_from(total).unwrap_or(usize::MAX));
     if workers < 2 {
-        return work();
+        return work(watch);
     }
-    let outcome = Mutex::new(Ok(Counts::default()));
+    let outcome = Mutex::new((Ok(Counts::default()), watch));
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                let counts = work();
+                let mut mine = outcome.lock().unwrap_or_else(PoisonError::into_inner).1.fork();
+                let counts = work(&mut mine);
                 let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
-                match (outcome.as_mut(), counts) {
+                outcome.1.join(mine);
+                match (outcome.0.as_mut(), counts) {
                     (Ok(sum), Ok(counts)) => sum.add(&counts),
-                    (Ok(_), Err(fault)) => *outcome = Err(fault),
+                    (Ok(_), Err(fault)) => outcome.0 = Err(fault),
                     (Err(_), _) => {}
                 }
             });
         }
     });
-    outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
+    outcome.into_inner().unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// The order in which workgroups start.
+struct Order {
+    total: u64,
+    first: u64,
+    step: u64,
+}
+
+impl Order {
+    /// In the order of their indices, so that one may wait for those before it; from a seed, another order.
+    fn new(total: u64, seed: Option<u64>) -> Self {
+        let Some(seed) = seed.filter(|_| total > 1) else { return Self { total, first: 0, step: 1 } };
+        let mut random = Random::new(seed);
+        let coprime = |step: &u64| gcd(*step, total) == 1;
+        let mut steps = std::iter::repeat_with(|| 1 + random.word() % (total - 1)).filter(coprime);
+        // Every other number is one, or one in few is.
+        let step = steps.next().unwrap_or(1);
+        Self { total, first: Random::new(!seed).word() % total, step }
+    }
+
+    /// The workgroup that starts at this turn.
+    fn at(&self, turn: u64) -> u64 {
+        ((u128::from(self.first) + u128::from(turn) * u128::from(self.step)) % u128::from(self.total)) as u64
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// A workgroup that is executed again and again, so that its registers are allocated once.
 struct Workgroup<'a, const W: usize> {
     dispatch: &'a Dispatch<'a>,
+    how: How,
+    /// Where lanes are independent: which subgroup goes on.
+    random: Option<Random>,
     memory: Memory,
     views: Vec<View<'a>>,
     subgroups: Vec<Subgroup<W>>,
 }
 
 impl<'a, const W: usize> Workgroup<'a, W> {
-    fn new(dispatch: &'a Dispatch<'a>, immediates: &'a Memory) -> Result<Self, Fault> {
+    fn new(dispatch: &'a Dispatch<'a>, how: How, immediates: &'a Memory) -> Result<Self, Fault> {
         let program = dispatch.program;
+        let unbound = |group: &u32, binding: &u32| {
+            Fault::new(Cause::Refused(format!("nothing is bound to group {group}, binding {binding}")), program)
+        };
         let mut views = Vec::new();
         for slot in &program.slots {
             views.push(match slot {
@@ -143,47 +221,87 @@ impl<'a, const W: usize> Workgroup<'a, W> {
                     .iter()
                     .find(|bound| (bound.group, bound.binding) == (*group, *binding))
                     .map(|bound| View::new(&bound.memory, bound.offset, bound.size))
-                    .ok_or_else(|| Fault::new(format!("nothing is bound to group {group}, binding {binding}")))?,
+                    .ok_or_else(|| unbound(group, binding))?,
             });
         }
         let invocations: u32 = program.workgroup_size.iter().product();
         let count = invocations.div_ceil(W as u32);
         let subgroups =
             (0..count).map(|id| Subgroup::new(program, id, (invocations - id * W as u32).min(W as u32))).collect();
-        Ok(Self { dispatch, memory: Memory::zeroed(program.workgroup_bytes.into()), views, subgroups })
+        let memory = Memory::zeroed(program.workgroup_bytes.into());
+        Ok(Self { dispatch, how, random: None, memory, views, subgroups })
     }
 
-    fn run(&mut self, id: [u32; 3], iterations: u32, counts: &mut Counts) -> Result<(), Fault> {
+    fn run<O: Watch>(&mut self, id: [u32; 3], index: u64, counts: &mut Counts, watch: &mut O) -> Result<(), Fault> {
         let program = self.dispatch.program;
-        for word in self.memory.words() {
-            word.store(0, Ordering::Relaxed);
-        }
+        self.launch(id, index);
         let mut views = self.views.clone();
         views[0] = View::new(&self.memory, 0, self.memory.bytes());
-        let launch = Launch { workgroup: id, workgroups: self.dispatch.workgroups, iterations };
-        for subgroup in &mut self.subgroups {
-            subgroup.launch(program, &launch);
-        }
+        watch.workgroup(id);
         loop {
-            // In turns until all of them wait or have ended.
-            while self.subgroups.iter().any(Subgroup::is_running) {
-                for subgroup in self.subgroups.iter_mut().filter(|subgroup| subgroup.is_running()) {
-                    subgroup.turn(program, &views, counts)?;
-                }
-            }
-            let Some(barrier) = self.subgroups.iter().find_map(Subgroup::barrier) else { return Ok(()) };
-            if self.subgroups.iter().any(|subgroup| subgroup.barrier() != Some(barrier)) {
-                return Err(Fault::at(program, barrier, NOT_UNIFORM));
+            let outcome = run_to_barrier(&mut self.subgroups, &mut self.random, program, &views, counts, watch);
+            outcome.map_err(|Endless { at }| {
+                let running = self.subgroups.iter().filter(|subgroup| subgroup.is_out_of_iterations());
+                let running = running.flat_map(Subgroup::executing).collect();
+                Fault::new(Cause::Endless { at, workgroup: id, running }, program)
+            })?;
+            let Some(barrier) = self.subgroups.iter().flat_map(Subgroup::barriers).min() else { break };
+            if !self.subgroups.iter().all(|subgroup| subgroup.is_at(barrier)) {
+                return Err(Fault::new(self.not_uniform(barrier, id), program));
             }
             std::sync::atomic::fence(Ordering::SeqCst);
+            if let Op::Barrier(orders) = program.code[barrier as usize].op {
+                watch.barrier(orders);
+            }
             for subgroup in &mut self.subgroups {
                 subgroup.pass();
             }
         }
+        watch.ended(program);
+        Ok(())
+    }
+
+    /// Who waits at this barrier, and who does not.
+    fn not_uniform(&self, barrier: u32, workgroup: [u32; 3]) -> Cause {
+        let other = self.subgroups.iter().flat_map(Subgroup::barriers).find(|other| *other != barrier);
+        let invocations = |waiting| self.subgroups.iter().flat_map(move |s| s.invocations(barrier, waiting)).collect();
+        Cause::NotUniform { at: barrier, other, workgroup, reached: invocations(true), missing: invocations(false) }
+    }
+
+    /// Starts it anew.
+    fn launch(&mut self, id: [u32; 3], index: u64) {
+        for word in self.memory.words() {
+            word.store(0, Ordering::Relaxed);
+        }
+        // Subgroups of different workgroups are in different orders.
+        let seed = self.how.seed.map(|seed| Random::new(seed ^ index.rotate_left(32)).word());
+        self.random = seed.map(Random::new);
+        let iterations = self.how.iterations;
+        let launch = Launch { workgroup: id, workgroups: self.dispatch.workgroups, iterations, seed };
+        for subgroup in &mut self.subgroups {
+            subgroup.launch(self.dispatch.program, &launch);
+        }
     }
 }
 
-const NOT_UNIFORM: &str = "a barrier that not all invocations of the workgroup reach";
+/// Lets the subgroups of a workgroup go on in turns until all of them wait or have ended.
+fn run_to_barrier<const W: usize, O: Watch>(
+    subgroups: &mut [Subgroup<W>],
+    random: &mut Option<Random>,
+    program: &Program,
+    views: &[View<'_>],
+    counts: &mut Counts,
+    watch: &mut O,
+) -> Result<(), Endless> {
+    while let running @ 1.. = subgroups.iter().filter(|subgroup| subgroup.is_running()).count() {
+        let (skip, take) = random.as_mut().map_or((0, running), |random| (random.below(running), 1));
+        let running = subgroups.iter_mut().filter(|subgroup| subgroup.is_running());
+        for subgroup in running.skip(skip).take(take) {
+            subgroup.turn(program, views, counts, watch)?;
+        }
+    }
+    Ok(())
+}
 
 #[cfg(test)]
 mod tests;

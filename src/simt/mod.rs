@@ -34,6 +34,7 @@
 //! Where a shader does what has no defined result and the simulator cannot go on, the submission fails, the device is
 //! lost, and [`fault`] tells why: wgpu's own message has no room for it.
 
+pub mod check;
 mod counts;
 #[allow(unsafe_code, reason = "the traits of wgpu-hal have unsafe functions only")]
 mod front;

@@ -4,7 +4,7 @@
 //! 64-bit one. Local and private variables are ranges of registers; all other variables lie in slots of memory, at byte
 //! offsets. Calls are inlined: WGSL has no recursion, and a pointer argument is then a place like any other.
 
-mod layout;
+pub(crate) mod layout;
 mod lower;
 mod math;
 
@@ -145,11 +145,13 @@ pub(crate) enum Op {
         to: Reg,
         address: Address,
         count: u32,
+        atomic: bool,
     },
     Store {
         address: Address,
         from: Reg,
         count: u32,
+        atomic: bool,
     },
     LoadHalf {
         to: Reg,
@@ -221,7 +223,10 @@ pub(crate) enum Op {
         to: Reg,
         x: Reg,
     },
-    Barrier,
+    /// All invocations of the workgroup meet, and what they did to these kinds of memory is in order.
+    Barrier(naga::Barrier),
+    /// The lanes of the subgroup meet.
+    SubgroupBarrier,
     /// Lanes whose condition is zero go elsewhere.
     Branch {
         condition: Reg,
@@ -302,10 +307,36 @@ impl Op {
                 }
             }
             Self::Branch { condition: x, .. } | Self::Switch { selector: x, .. } => f(x),
-            Self::Barrier | Self::Jump(_) | Self::Return => {}
+            Self::Barrier(_) | Self::SubgroupBarrier | Self::Jump(_) | Self::Return => {}
         }
         if let Some((Address { dynamic: Some(dynamic), .. }, mut f)) = address_of {
             f(dynamic);
+        }
+    }
+
+    /// Whether lanes of the subgroup do it together.
+    pub(crate) fn is_of_subgroup(&self) -> bool {
+        matches!(
+            self,
+            Self::Ballot { .. }
+                | Self::Vote { .. }
+                | Self::Collective { .. }
+                | Self::WideCollective { .. }
+                | Self::Gather { .. }
+                | Self::SubgroupBarrier
+        )
+    }
+
+    /// The slot that it writes to.
+    fn writes(&self) -> Option<u16> {
+        match self {
+            Self::Store { address, .. }
+            | Self::StoreHalf { address, .. }
+            | Self::Atomic { address, .. }
+            | Self::CompareExchange { address, .. }
+            | Self::WideAtomic { address, .. }
+            | Self::WideCompareExchange { address, .. } => Some(address.slot),
+            _ => None,
         }
     }
 
@@ -344,6 +375,14 @@ pub(crate) enum Slot {
     Binding { group: u32, binding: u32 },
 }
 
+/// A variable in a slot: a range of its bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) slot: u16,
+    pub(crate) offset: u32,
+    pub(crate) name: String,
+}
+
 /// An entry point as bytecode.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -357,6 +396,8 @@ pub(crate) struct Program {
     pub(crate) constants: Vec<(Reg, u32)>,
     pub(crate) builtins: Vec<(BuiltIn, Reg)>,
     pub(crate) slots: Vec<Slot>,
+    /// The variables of the slots, in the order of their offsets.
+    pub(crate) variables: Vec<Variable>,
     pub(crate) workgroup_bytes: u32,
     pub(crate) workgroup_size: [u32; 3],
     pub(crate) lanes: u32,
@@ -397,6 +438,31 @@ impl Program {
     pub(crate) fn place(&self, at: u32) -> String {
         let site = self.sites[at as usize];
         place(site.span, self.source.as_deref(), &self.functions[usize::from(site.function)])
+    }
+
+    /// The line of the text that an instruction comes from, where the text is known, and its function.
+    pub(crate) fn line(&self, at: u32) -> (Option<u32>, &str) {
+        let Site { span, function } = self.sites[at as usize];
+        let line = self.source.as_deref().filter(|_| span.is_defined()).map(|text| span.location(text).line_number);
+        (line, &self.functions[usize::from(function)])
+    }
+
+    /// A line of the text.
+    pub(crate) fn text(&self, line: u32) -> &str {
+        self.source.as_deref().and_then(|text| text.lines().nth(line as usize - 1)).unwrap_or_default().trim()
+    }
+
+    /// The variable that holds this byte of a slot, and how far into it the byte is.
+    pub(crate) fn variable(&self, slot: u16, byte: u32) -> (&str, u32) {
+        let variables = self.variables.iter().filter(|variable| variable.slot == slot && variable.offset <= byte);
+        variables
+            .max_by_key(|variable| variable.offset)
+            .map_or(("memory", byte), |variable| (&variable.name, byte - variable.offset))
+    }
+
+    /// Whether any instruction writes to this slot.
+    pub(crate) fn writes(&self, slot: u16) -> bool {
+        self.code.iter().any(|instruction| instruction.op.writes() == Some(slot))
     }
 }
 

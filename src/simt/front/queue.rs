@@ -9,7 +9,7 @@ use super::adapter::{MAX_WORKGROUPS, Surface};
 use super::command::{Command, Commands, Dispatch, Workgroups};
 use super::resource::{Absent, Fence, QuerySet};
 use super::{Api, state::State};
-use crate::simt::machine::{self, Fault};
+use crate::simt::machine::{self, Fault, How};
 use crate::simt::{Dispatched, memory::Memory};
 
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Queue {
                 bindings: &dispatch.bindings,
                 immediates: &dispatch.immediates,
             },
-            self.0.workers,
+            How::in_step(self.0.workers),
         )?;
         if !pipeline.internal {
             self.0.keep_dispatch(Dispatched { pipeline: pipeline.name.clone(), workgroups, counts });

@@ -1,10 +1,10 @@
 //! Lanes of a subgroup that are at one instruction together, and which of them go on first.
 
 /// A set of lanes: the bit of each.
-pub(super) type Mask = u128;
+pub(crate) type Mask = u128;
 
 /// The lanes of a mask, in order.
-pub(super) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (mask != 0).then(|| {
             let lane = mask.trailing_zeros() as usize;
@@ -26,10 +26,39 @@ pub(super) struct Group {
     pub(super) mask: Mask,
 }
 
-/// The groups of a subgroup that wait for their turn, no two of them at the same instruction.
+/// Numbers that nobody foresees, the same for the same seed: SplitMix64 (Steele, Lea and Flood 2014).
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut word = self.0;
+        word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^ word >> 31
+    }
+
+    /// One of the numbers below `count`.
+    pub(super) fn below(&mut self, count: usize) -> usize {
+        (self.word() % count.max(1) as u64) as usize
+    }
+}
+
+/// The most instructions that a group executes before another may go on, where lanes are independent: few, so that they
+/// come apart.
+const MOST_FUEL: usize = 12;
+
+/// The groups of a subgroup that wait for their turn. In lockstep no two of them are at the same instruction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     waiting: Vec<Group>,
+    /// Where lanes are independent: who goes on, how far, and who goes together.
+    pub(super) random: Option<Random>,
 }
 
 impl Groups {
@@ -37,24 +66,47 @@ impl Groups {
         self.waiting.is_empty()
     }
 
-    /// Lets lanes wait at an instruction, together with those that are there.
+    /// Lets lanes wait at an instruction, together with those that are there: by chance where lanes are independent.
     pub(super) fn add(&mut self, at: u32, mask: Mask) {
-        match self.waiting.iter_mut().find(|group| group.at == at) {
+        let alone = self.random.as_mut().is_some_and(|random| random.below(2) == 0);
+        match self.waiting.iter_mut().find(|group| group.at == at).filter(|_| !alone) {
             Some(group) => group.mask |= mask,
             None => self.waiting.push(Group { at, mask }),
         }
     }
 
     /// In lockstep the group that is furthest behind goes on, so that lanes that went apart meet where the branches
-    /// of the text meet: bytecode is laid out in the order of the text.
+    /// of the text meet: bytecode is laid out in the order of the text. Where lanes are independent, any group does, or
+    /// a part of it.
     pub(super) fn take(&mut self) -> Option<Group> {
+        if let Some(random) = &mut self.random {
+            if self.waiting.is_empty() {
+                return None;
+            }
+            let Group { at, mask } = self.waiting.swap_remove(random.below(self.waiting.len()));
+            let some = Mask::from(random.word()) | Mask::from(random.word()) << 64;
+            let (now, later) = (mask & some, mask & !some);
+            if random.below(4) > 0 || now == 0 || later == 0 {
+                return Some(Group { at, mask });
+            }
+            self.waiting.push(Group { at, mask: later });
+            return Some(Group { at, mask: now });
+        }
         let (place, _) = self.waiting.iter().enumerate().min_by_key(|(_, group)| group.at)?;
         Some(self.waiting.swap_remove(place))
     }
 
+    /// How many instructions the group that was taken executes before another may go on.
+    pub(super) fn fuel(&mut self) -> usize {
+        self.random.as_mut().map_or(usize::MAX, |random| 1 + random.below(MOST_FUEL))
+    }
+
     /// The instruction at which the group that was taken has to stop for another.
     pub(super) fn next_stop(&self) -> u32 {
-        self.waiting.iter().map(|group| group.at).min().unwrap_or(u32::MAX)
+        match self.random {
+            Some(_) => u32::MAX,
+            None => self.waiting.iter().map(|group| group.at).min().unwrap_or(u32::MAX),
+        }
     }
 }
 

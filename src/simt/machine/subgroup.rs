@@ -5,15 +5,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use naga::{BuiltIn, CollectiveOperation};
 
-use super::groups::{Group, Groups, Mask, first_lanes, lanes};
+use super::groups::{Group, Groups, Mask, Random, first_lanes, lanes};
 use super::view::View;
-use super::{Fault, NOT_UNIFORM};
+use super::watch::{Access, Touch, Watch};
 use crate::simt::counts::Counts;
 use crate::simt::operation::Unary;
 use crate::simt::program::{Address, Instruction, Length, OUT_OF_BOUNDS, Op, Program, Reg, Source, Update};
 
 /// Jumps backwards after which another subgroup has its turn, for the case that this one waits for it.
 const TURN: u32 = 4096;
+
+/// The most groups that go on in a turn, where lanes are independent.
+const GROUPS_A_TURN: usize = 16;
 
 /// A word for every lane.
 type Row<const W: usize> = [u32; W];
@@ -24,6 +27,8 @@ pub(super) struct Launch {
     pub(super) workgroups: [u32; 3],
     /// Jumps backwards that it may do.
     pub(super) iterations: u32,
+    /// Where lanes are independent: what their order comes from.
+    pub(super) seed: Option<u64>,
 }
 
 /// A subgroup of a workgroup.
@@ -35,12 +40,16 @@ pub(super) struct Subgroup<const W: usize> {
     /// Those of them that have not returned.
     live: Mask,
     groups: Groups,
-    /// The barrier at which lanes wait.
-    arrived: Option<Group>,
+    /// Where lanes are independent: those that wait at an operation of the subgroup until no others can go on.
+    together: Vec<Group>,
+    /// The lanes that wait at barriers: at one, or the program is wrong.
+    arrived: Vec<Group>,
     /// Jumps backwards that are left.
     iterations: u32,
     /// Those of them until it is another subgroup's turn.
     turn: u32,
+    /// The operation of the subgroup at which lanes have met and now go on.
+    met: Option<u32>,
     active: Active<W>,
 }
 
@@ -51,6 +60,12 @@ struct Active<const W: usize> {
     is_full: bool,
     /// All bits set for the lanes of the mask.
     select: Row<W>,
+}
+
+/// A loop that used up its iterations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endless {
+    pub(super) at: u32,
 }
 
 /// What an instruction does to the flow of control.
@@ -73,9 +88,11 @@ impl<const W: usize> Subgroup<W> {
             launched: first_lanes(invocations),
             live: 0,
             groups: Groups::default(),
-            arrived: None,
+            together: Vec::new(),
+            arrived: Vec::new(),
             iterations: 0,
             turn: 0,
+            met: None,
             active: Active { mask: 0, is_full: false, select: [0; W] },
         }
     }
@@ -83,8 +100,9 @@ impl<const W: usize> Subgroup<W> {
     /// Starts it at the first instruction.
     pub(super) fn launch(&mut self, program: &Program, launch: &Launch) {
         self.live = self.launched;
+        self.groups.random = launch.seed.map(|seed| Random::new(seed.wrapping_add(self.id.into())));
         self.groups.add(0, self.launched);
-        self.arrived = None;
+        self.arrived.clear();
         self.iterations = launch.iterations;
         let size = program.workgroup_size;
         let subgroups = size.iter().product::<u32>().div_ceil(W as u32);
@@ -114,59 +132,128 @@ impl<const W: usize> Subgroup<W> {
     }
 
     pub(super) fn is_running(&self) -> bool {
-        !self.groups.is_empty()
+        !self.groups.is_empty() || !self.together.is_empty()
     }
 
-    /// The barrier at which it waits.
-    pub(super) fn barrier(&self) -> Option<u32> {
-        self.arrived.map(|group| group.at)
+    /// The barriers at which lanes wait.
+    pub(super) fn barriers(&self) -> impl Iterator<Item = u32> {
+        self.arrived.iter().map(|group| group.at)
+    }
+
+    /// Whether all its invocations wait at this barrier.
+    pub(super) fn is_at(&self, barrier: u32) -> bool {
+        self.arrived == [Group { at: barrier, mask: self.launched }]
+    }
+
+    /// The local indices of the invocations that wait at this barrier, or of those that do not.
+    pub(super) fn invocations(&self, barrier: u32, waiting: bool) -> impl Iterator<Item = u32> + use<W> {
+        let mask = self.arrived.iter().find(|group| group.at == barrier).map_or(0, |group| group.mask);
+        self.local(if waiting { mask } else { self.launched & !mask })
+    }
+
+    /// Whether a loop used up its iterations.
+    pub(super) fn is_out_of_iterations(&self) -> bool {
+        self.iterations == 0
+    }
+
+    /// The local indices of the lanes that executed last.
+    pub(super) fn executing(&self) -> impl Iterator<Item = u32> + use<W> {
+        self.local(self.active.mask)
+    }
+
+    fn local(&self, mask: Mask) -> impl Iterator<Item = u32> + use<W> {
+        let first = self.id * W as u32;
+        lanes(mask).map(move |lane| first + lane as u32)
     }
 
     /// Goes on behind the barrier.
     pub(super) fn pass(&mut self) {
-        if let Some(Group { at, mask }) = self.arrived.take() {
+        for Group { at, mask } in self.arrived.drain(..) {
             self.groups.add(at + 1, mask);
         }
     }
 
     /// Executes until all lanes wait at a barrier or have returned, or it is another subgroup's turn.
-    pub(super) fn turn(&mut self, program: &Program, views: &[View<'_>], counts: &mut Counts) -> Result<(), Fault> {
-        self.turn = TURN;
+    pub(super) fn turn<O: Watch>(
+        &mut self,
+        program: &Program,
+        views: &[View<'_>],
+        counts: &mut Counts,
+        watch: &mut O,
+    ) -> Result<(), Endless> {
+        watch.subgroup(self.id);
+        self.turn = match &mut self.groups.random {
+            Some(random) => 1 + random.below(GROUPS_A_TURN) as u32,
+            None => TURN,
+        };
         while self.turn > 0 {
-            let Some(group) = self.groups.take() else { break };
-            self.run(group, program, views, counts)?;
+            let Some(group) = self.groups.take().or_else(|| self.meet()) else { break };
+            self.run(group, program, views, counts, watch)?;
         }
-        match self.arrived {
-            Some(Group { at, mask }) if self.groups.is_empty() && mask != self.launched => {
-                Err(Fault::at(program, at, NOT_UNIFORM))
-            }
-            _ => Ok(()),
+        Ok(())
+    }
+
+    /// Where no lanes can go on but those that wait for each other at operations of the subgroup: those of one of these.
+    fn meet(&mut self) -> Option<Group> {
+        let random = self.groups.random.as_mut().filter(|_| !self.together.is_empty())?;
+        let group = self.together.swap_remove(random.below(self.together.len()));
+        self.met = Some(group.at);
+        Some(group)
+    }
+
+    /// Lanes wait at an operation of the subgroup, with those that wait there.
+    fn wait_together(&mut self, at: u32) {
+        match self.together.iter_mut().find(|group| group.at == at) {
+            Some(group) => group.mask |= self.active.mask,
+            None => self.together.push(Group { at, mask: self.active.mask }),
         }
     }
 
     /// Executes one group until it has to stop for another.
-    fn run(&mut self, group: Group, program: &Program, views: &[View<'_>], counts: &mut Counts) -> Result<(), Fault> {
+    fn run<O: Watch>(
+        &mut self,
+        group: Group,
+        program: &Program,
+        views: &[View<'_>],
+        counts: &mut Counts,
+        watch: &mut O,
+    ) -> Result<(), Endless> {
         let Group { mut at, mask } = group;
         self.activate(mask);
         let mut issues = 0_u64;
         let stop = self.groups.next_stop();
+        let mut fuel = self.groups.fuel();
         let outcome = loop {
             if at >= stop {
                 self.groups.add(at, self.active.mask);
                 break Ok(());
             }
             let Instruction { op, is_issue } = program.code[at as usize];
+            if O::INDEPENDENT && self.groups.random.is_some() {
+                if fuel == 0 {
+                    self.turn = self.turn.saturating_sub(1);
+                    self.groups.add(at, self.active.mask);
+                    break Ok(());
+                }
+                fuel -= 1;
+                if op.is_of_subgroup() && self.met.take() != Some(at) {
+                    self.wait_together(at);
+                    break Ok(());
+                }
+            }
             issues += u64::from(is_issue);
-            match self.execute(at, op, program, views) {
-                Ok(Flow::On) => at += 1,
-                Ok(Flow::Left) => break Ok(()),
-                Ok(Flow::To(target)) => {
+            watch.issue(at, self.active.mask, is_issue);
+            match self.execute(at, op, program, views, watch) {
+                Flow::On => at += 1,
+                Flow::Left => break Ok(()),
+                Flow::To(target) => {
                     if target <= at {
                         if self.iterations == 0 {
-                            break Err(Fault::at(program, at, "a loop that does not end"));
+                            break Err(Endless { at });
                         }
                         self.iterations -= 1;
                         self.turn = self.turn.saturating_sub(1);
+                        watch.again(at, self.active.mask);
                     }
                     // The lanes may be others now.
                     if self.active.mask != mask || self.turn == 0 {
@@ -175,7 +262,6 @@ impl<const W: usize> Subgroup<W> {
                     }
                     at = target;
                 }
-                Err(fault) => break Err(fault),
             }
         };
         counts.issues += issues;
@@ -235,7 +321,10 @@ impl<const W: usize> Subgroup<W> {
     }
 
     #[inline(always)]
-    fn execute(&mut self, at: u32, op: Op, program: &Program, views: &[View<'_>]) -> Result<Flow, Fault> {
+    fn execute<O: Watch>(&mut self, at: u32, op: Op, program: &Program, views: &[View<'_>], watch: &mut O) -> Flow {
+        if op.is_of_subgroup() {
+            watch.subgroup_operation(at, self.active.mask);
+        }
         match op {
             Op::Copy { to, from, count } => {
                 for i in 0..count {
@@ -264,6 +353,7 @@ impl<const W: usize> Subgroup<W> {
                 };
                 let base = base.map_or([0; W], |base| *self.row(base));
                 let index = self.row(index);
+                watch.index(at, self.active.mask, index, length);
                 let row = std::array::from_fn(|lane| {
                     let step = index[lane].wrapping_mul(stride);
                     if index[lane] < length { base[lane].saturating_add(step) } else { OUT_OF_BOUNDS }
@@ -289,8 +379,9 @@ impl<const W: usize> Subgroup<W> {
                     }
                 }
             }
-            Op::Load { to, address, count } => {
+            Op::Load { to, address, count, atomic } => {
                 let view = views[usize::from(address.slot)];
+                self.tell(watch, program, at, address, count, if atomic { Access::AtomicRead } else { Access::Read });
                 if address.dynamic.is_none() {
                     for i in 0..count {
                         self.set(to + i, &[view.read(address.constant / 4 + i); W]);
@@ -302,8 +393,9 @@ impl<const W: usize> Subgroup<W> {
                     }
                 }
             }
-            Op::Store { address, from, count } => {
+            Op::Store { address, from, count, atomic } => {
                 let view = views[usize::from(address.slot)];
+                self.tell(watch, program, at, address, count, if atomic { Access::AtomicWrite } else { Access::Write });
                 let addresses = self.addresses(address);
                 for i in 0..count {
                     let row = self.row(from + i);
@@ -314,11 +406,13 @@ impl<const W: usize> Subgroup<W> {
             }
             Op::LoadHalf { to, address } => {
                 let view = views[usize::from(address.slot)];
+                self.tell(watch, program, at, address, 1, Access::Read);
                 let row = self.addresses(address).map(|byte| view.read(byte / 4) >> (8 * (byte & 2)) & 0xffff);
                 self.set(to, &Unary::HalfToFloat.row([&row]));
             }
             Op::StoreHalf { address, from } => {
                 let view = views[usize::from(address.slot)];
+                self.tell(watch, program, at, address, 1, Access::Write);
                 let addresses = self.addresses(address);
                 let row = Unary::FloatToHalf.row([self.row(from)]);
                 for lane in lanes(self.active.mask) {
@@ -333,6 +427,7 @@ impl<const W: usize> Subgroup<W> {
                 self.set(to, &[length; W]);
             }
             Op::Atomic { update: how, old, address, value } => {
+                self.tell(watch, program, at, address, 1, Access::AtomicWrite);
                 let value = *self.row(value);
                 self.each_word(views, address, |this, lane, word| {
                     this.registers[old as usize][lane] = match how {
@@ -344,6 +439,7 @@ impl<const W: usize> Subgroup<W> {
                 });
             }
             Op::CompareExchange { old, exchanged, address, compare, value } => {
+                self.tell(watch, program, at, address, 1, Access::AtomicWrite);
                 let (compare, value) = (*self.row(compare), *self.row(value));
                 self.each_word(views, address, |this, lane, word| {
                     let result =
@@ -353,6 +449,7 @@ impl<const W: usize> Subgroup<W> {
                 });
             }
             Op::WideAtomic { update: how, old, address, value } => {
+                self.tell(watch, program, at, address, 2, Access::AtomicWrite);
                 let value = self.wide_row(value);
                 self.each_wide_word(views, address, old, |_, lane, before| {
                     Some(match how {
@@ -362,6 +459,7 @@ impl<const W: usize> Subgroup<W> {
                 });
             }
             Op::WideCompareExchange { old, exchanged, address, compare, value } => {
+                self.tell(watch, program, at, address, 2, Access::AtomicWrite);
                 let (compare, value) = (self.wide_row(compare), self.wide_row(value));
                 self.each_wide_word(views, address, old, |this, lane, before| {
                     let equal = before == compare[lane];
@@ -369,7 +467,10 @@ impl<const W: usize> Subgroup<W> {
                     equal.then_some(value[lane])
                 });
             }
-            Op::WideAtomicLoad { to, address } => self.each_wide_word(views, address, to, |_, _, _| None),
+            Op::WideAtomicLoad { to, address } => {
+                self.tell(watch, program, at, address, 2, Access::AtomicRead);
+                self.each_wide_word(views, address, to, |_, _, _| None);
+            }
             Op::Ballot { to, predicate } => {
                 let ballot = self.active.mask & predicate.map_or(Mask::MAX, |predicate| !zeros(self.row(predicate)));
                 for word in 0..4 {
@@ -390,21 +491,26 @@ impl<const W: usize> Subgroup<W> {
                 self.set_wide(to, &row);
             }
             Op::Gather { source, to, x } => {
+                if let Source::Lane(reg) | Source::Up(reg) | Source::Down(reg) | Source::Xor(reg) | Source::Quad(reg) =
+                    source
+                {
+                    watch.gather(at, self.active.mask, source, self.row(reg));
+                }
                 let row = self.gather(source, self.row(x));
                 self.set(to, &row);
             }
-            Op::Barrier => {
-                let mask = self.active.mask | self.arrived.map_or(0, |group| group.mask);
-                if self.arrived.is_some_and(|group| group.at != at) {
-                    return Err(Fault::at(program, at, NOT_UNIFORM));
+            Op::Barrier(_) => {
+                match self.arrived.iter_mut().find(|group| group.at == at) {
+                    Some(group) => group.mask |= self.active.mask,
+                    None => self.arrived.push(Group { at, mask: self.active.mask }),
                 }
-                self.arrived = Some(Group { at, mask });
-                return Ok(Flow::Left);
+                return Flow::Left;
             }
+            Op::SubgroupBarrier => watch.subgroup_barrier(),
             Op::Branch { condition, otherwise } => {
                 let leave = zeros(self.row(condition)) & self.active.mask;
                 if leave == 0 {
-                    return Ok(Flow::On);
+                    return Flow::On;
                 }
                 if leave != self.active.mask {
                     let stay = self.active.mask & !leave;
@@ -412,7 +518,7 @@ impl<const W: usize> Subgroup<W> {
                     self.groups.add(at + 1, stay);
                     self.active.mask = leave;
                 }
-                return Ok(Flow::To(otherwise));
+                return Flow::To(otherwise);
             }
             Op::Switch { selector, table } => {
                 let selector = *self.row(selector);
@@ -421,15 +527,25 @@ impl<const W: usize> Subgroup<W> {
                     let case = table.cases.iter().find(|(value, _)| *value == selector[lane]);
                     self.groups.add(case.map_or(table.default, |(_, target)| *target), 1 << lane);
                 }
-                return Ok(Flow::Left);
+                return Flow::Left;
             }
-            Op::Jump(target) => return Ok(Flow::To(target)),
+            Op::Jump(target) => return Flow::To(target),
             Op::Return => {
                 self.live &= !self.active.mask;
-                return Ok(Flow::Left);
+                return Flow::Left;
             }
         }
-        Ok(Flow::On)
+        Flow::On
+    }
+
+    /// Tells of an access of the active lanes to so many words.
+    #[inline(always)]
+    fn tell<O: Watch>(&self, watch: &mut O, program: &Program, at: u32, address: Address, words: u32, access: Access) {
+        if O::LOOKS_AT_MEMORY {
+            let addresses = &self.addresses(address);
+            let (slot, mask) = (address.slot, self.active.mask);
+            watch.touch(program, &Touch { at, slot, access, mask, addresses, words });
+        }
     }
 
     /// Visits the words that the active lanes address, in the order of the lanes.

@@ -48,7 +48,8 @@ impl<'a> Case<'a> {
             .collect();
         let Self { workgroups, immediates, .. } = *self;
         let dispatch = Dispatch { program: &program, workgroups, bindings: &bindings, immediates };
-        let counts = run_within(&dispatch, 2, iterations).map_err(|fault| fault.to_string())?;
+        let how = How { iterations, ..How::in_step(2) };
+        let counts = run(&dispatch, how).map_err(|fault| fault.to_string())?;
         for (bound, words) in bindings.iter().zip(buffers) {
             bound.memory.read(0, bytemuck::cast_slice_mut(words));
         }
@@ -808,7 +809,7 @@ fn speed() {
             let workgroups = [32, 1, 1];
             let dispatch = Dispatch { program: &program, workgroups, bindings: &bindings, immediates: &[] };
             let start = std::time::Instant::now();
-            let counts = run(&dispatch, 1).expect("runs");
+            let counts = run(&dispatch, How::in_step(1)).expect("runs");
             let seconds = start.elapsed().as_secs_f64();
             println!(
                 "{name} at {lanes} lanes: {:.2} G lane operations/s, {:.0} M issues/s",

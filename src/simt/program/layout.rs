@@ -171,6 +171,40 @@ pub(super) fn scalar(inner: &TypeInner) -> Scalar {
 }
 
 /// The type of a handle.
-pub(super) fn inner(module: &Module, ty: Handle<Type>) -> &TypeInner {
+pub(crate) fn inner(module: &Module, ty: Handle<Type>) -> &TypeInner {
     &module.types[ty].inner
+}
+
+/// The bytes of a buffer of this type, with so many elements in an array that fills the rest of it.
+pub(crate) fn bytes(module: &Module, inner: &TypeInner, elements: u64) -> Result<u64, String> {
+    match *inner {
+        TypeInner::Array { size, stride, .. } if array_length(module, size)?.is_none() => {
+            Ok(u64::from(stride) * elements)
+        }
+        TypeInner::Struct { ref members, span } => match members.last() {
+            Some(last) if is_unsized(module, &module.types[last.ty].inner)? => {
+                Ok(u64::from(last.offset) + bytes(module, &module.types[last.ty].inner, elements)?)
+            }
+            _ => Ok(span.into()),
+        },
+        ref other => Ok(other.size(module.to_ctx()).into()),
+    }
+}
+
+fn is_unsized(module: &Module, inner: &TypeInner) -> Result<bool, String> {
+    match *inner {
+        TypeInner::Array { size, .. } => Ok(array_length(module, size)?.is_none()),
+        _ => Ok(false),
+    }
+}
+
+/// Whether all scalars of a type are `f32`.
+pub(crate) fn is_of_floats(module: &Module, inner: &TypeInner) -> bool {
+    match *inner {
+        TypeInner::Array { base, .. } => is_of_floats(module, &module.types[base].inner),
+        TypeInner::Struct { ref members, .. } => {
+            members.iter().all(|member| is_of_floats(module, &module.types[member.ty].inner))
+        }
+        ref other => scalar(other) == Scalar::F32,
+    }
 }

@@ -10,7 +10,8 @@ use naga::{
 
 use super::layout::{self, Leaf, LeafKind};
 use super::{
-    Address, Instruction, Length, Op, Program, Reg, RuntimeArray, Site, Slot, Source, SwitchTable, Update, place,
+    Address, Instruction, Length, Op, Program, Reg, RuntimeArray, Site, Slot, Source, SwitchTable, Update, Variable,
+    place,
 };
 use crate::simt::operation::{Binary, Ternary, Unary, WideBinary};
 
@@ -100,6 +101,7 @@ pub(super) fn lower(
             constants: Vec::new(),
             builtins: Vec::new(),
             slots: vec![Slot::Workgroup],
+            variables: Vec::new(),
             workgroup_bytes: 0,
             workgroup_size: point.workgroup_size,
             lanes,
@@ -210,6 +212,11 @@ impl<'a> Lowerer<'a> {
             }
             other => return Err(format!("the address space {other:?} is not simulated")),
         };
+        if let Space::Packed | Space::Host(_) = space {
+            let slot = Self::address(Place { space, offset, dynamic: None }).slot;
+            let name = variable.name.clone().unwrap_or_default();
+            self.program.variables.push(Variable { slot, offset, name });
+        }
         Ok(Place { space, offset, dynamic: None })
     }
 
@@ -475,7 +482,8 @@ impl<'a> Lowerer<'a> {
         runs
     }
 
-    fn load(&mut self, place: Place, inner: &TypeInner) -> Result<Vec<Reg>> {
+    /// Loads a value of this type, from an atomic one or not.
+    fn load(&mut self, place: Place, inner: &TypeInner, atomic: bool) -> Result<Vec<Reg>> {
         let leaves = layout::leaves(self.module, inner)?;
         let count = leaves.len() as u32;
         let to = self.allocate(count)?;
@@ -493,7 +501,7 @@ impl<'a> Lowerer<'a> {
                     if matches!(place.space, Space::Host(_)) && leaves[start].kind == LeafKind::Half {
                         self.emit(Op::LoadHalf { to, address });
                     } else {
-                        self.emit(Op::Load { to, address, count: count as u32 });
+                        self.emit(Op::Load { to, address, count: count as u32, atomic });
                     }
                 }
             }
@@ -501,7 +509,7 @@ impl<'a> Lowerer<'a> {
         Ok((to..to + count).collect())
     }
 
-    fn store(&mut self, place: Place, rows: &[Reg], inner: &TypeInner) -> Result<()> {
+    fn store(&mut self, place: Place, rows: &[Reg], inner: &TypeInner, atomic: bool) -> Result<()> {
         match (place.space, place.dynamic) {
             (Space::Rows, None) => self.copy(place.offset, rows),
             (Space::Rows, Some(dynamic)) => {
@@ -516,7 +524,7 @@ impl<'a> Lowerer<'a> {
                     if matches!(place.space, Space::Host(_)) && leaves[start].kind == LeafKind::Half {
                         self.emit(Op::StoreHalf { address, from });
                     } else {
-                        self.emit(Op::Store { address, from, count: count as u32 });
+                        self.emit(Op::Store { address, from, count: count as u32, atomic });
                     }
                 }
             }
@@ -591,6 +599,7 @@ impl<'a> Lowerer<'a> {
             Statement::Switch { selector, ref cases } => self.switch(selector, cases)?,
             Statement::Loop { ref body, ref continuing, break_if } => {
                 let mark = self.next;
+                let span = self.span;
                 let start = self.here();
                 self.frame.breaks.push(Vec::new());
                 self.frame.continues.push(Vec::new());
@@ -598,6 +607,8 @@ impl<'a> Lowerer<'a> {
                 let continues = self.frame.continues.pop().unwrap_or_default();
                 self.land(&continues);
                 self.statements(continuing)?;
+                // What goes round is the loop.
+                self.span = span;
                 match break_if {
                     Some(condition) => {
                         let condition = self.scalar(condition)?;
@@ -632,10 +643,10 @@ impl<'a> Lowerer<'a> {
                 }
             }
             Statement::ControlBarrier(flags) => {
-                // In step, a subgroup is always together.
-                if flags != naga::Barrier::SUB_GROUP {
-                    self.emit(Op::Barrier);
-                }
+                self.emit(match flags {
+                    naga::Barrier::SUB_GROUP => Op::SubgroupBarrier,
+                    flags => Op::Barrier(flags),
+                });
             }
             Statement::MemoryBarrier(_) => {}
             Statement::Store { pointer, value } => self.store_statement(pointer, value)?,
@@ -643,9 +654,9 @@ impl<'a> Lowerer<'a> {
             Statement::WorkGroupUniformLoad { pointer, result } => {
                 let place = self.pointer(pointer)?;
                 let inner = layout::loaded(self.module, self.inner(pointer));
-                self.emit(Op::Barrier);
-                let rows = self.load(place, &inner)?;
-                self.emit(Op::Barrier);
+                self.emit(Op::Barrier(naga::Barrier::WORK_GROUP));
+                let rows = self.load(place, &inner, self.is_atomic(pointer))?;
+                self.emit(Op::Barrier(naga::Barrier::WORK_GROUP));
                 self.set(result, rows);
             }
             Statement::Call { function, ref arguments, result } => self.call(function, arguments, result)?,
@@ -703,7 +714,12 @@ impl<'a> Lowerer<'a> {
             *to = place.offset;
             return Ok(());
         }
-        self.store(place, &rows, &inner)
+        self.store(place, &rows, &inner, self.is_atomic(pointer))
+    }
+
+    /// Whether a pointer points to an atomic.
+    fn is_atomic(&self, pointer: Handle<Expression>) -> bool {
+        matches!(layout::pointee(self.module, self.inner(pointer)), TypeInner::Atomic(_))
     }
 
     /// Whether an expression has registers of its own rather than those of its operands.
@@ -886,7 +902,7 @@ impl<'a> Lowerer<'a> {
                         let rows = self.contiguous(&rows)?;
                         let place = Place { space: Space::Rows, offset: rows, dynamic: None };
                         let place = self.index(place, inner, index)?;
-                        self.load(place, self.inner(expression))?
+                        self.load(place, self.inner(expression), false)?
                     }
                 }
             }
@@ -931,7 +947,7 @@ impl<'a> Lowerer<'a> {
                         self.emit(Op::WideAtomicLoad { to, address: Self::address(place) });
                         vec![to, to + 1]
                     }
-                    _ => self.load(place, &inner)?,
+                    _ => self.load(place, &inner, self.is_atomic(pointer))?,
                 }
             }
             Expression::Unary { op, expr } => self.unary(op, expr)?,

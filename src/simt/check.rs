@@ -1,0 +1,583 @@
+//! Runs a shader on the simulator and looks for what a GPU hides.
+//!
+//! ```
+//! use wavelane::simt::check::{self, CheckOptions, FindingKind, Run};
+//!
+//! # fn main() -> Result<(), wavelane::Error> {
+//! let text = "
+//!     var<workgroup> tile: array<u32, 64>;
+//!     @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+//!     @compute @workgroup_size(64) fn reverse(@builtin(local_invocation_index) i: u32) {
+//!         tile[i] = i;
+//!         out[i] = tile[63u - i];
+//!     }";
+//! let report = check::check(text, &Run::reflect(text, None)?, &CheckOptions::default())?;
+//! let race = &report.findings[0];
+//! assert_eq!((race.kind, race.at.line), (FindingKind::DataRace, Some(5)));
+//! assert_eq!(race.other.as_ref().and_then(|other| other.line), Some(6));
+//! # Ok(()) }
+//! ```
+//!
+//! # What is found
+//!
+//! Every [`FindingKind`], by execution: what a run does not reach is not seen. A race is told from the order that
+//! barriers give, not from what happened to be read, so one run in lockstep finds races that no GPU shows. Storage is put
+//! in order by `storageBarrier`, workgroup memory by `workgroupBarrier`; workgroups of one dispatch are in no order, and
+//! atomics of WGSL put nothing else in order.
+//!
+//! The shader runs in lockstep first, then under schedules in which lanes and subgroups go on independently of each
+//! other, one for each seed, and workgroups start in another order. The same seed gives the same schedule.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::machine::checks::{Checks, Detail, Found, Kind, Who};
+use super::machine::groups::{Mask, Random};
+use super::machine::watch::Access;
+use super::machine::{self, Bound, Cause, Dispatch, Fault, How};
+use super::memory::Memory;
+use super::program::{Program, Slot, layout};
+use super::{Counts, SimtOptions};
+use crate::error::{Error, Result};
+use crate::shader::{MAX_LANES, MIN_LANES};
+
+/// What a shader is run on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The entry point.
+    pub entry: String,
+    /// The workgroups, in each dimension.
+    pub workgroups: [u32; 3],
+    /// Values of pipeline-overridable constants, by name or number.
+    pub overrides: BTreeMap<String, f64>,
+    /// What is bound.
+    pub buffers: Vec<Buffer>,
+}
+
+/// A buffer of a [`Run`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// Name of the variable, for a reader.
+    pub name: String,
+    /// `@group`.
+    pub group: u32,
+    /// `@binding`.
+    pub binding: u32,
+    /// Its size.
+    pub bytes: u64,
+    /// What it holds before.
+    pub fill: Fill,
+}
+
+/// What a buffer holds before a run. Numbers are of the type that the shader declares: `f32` where all scalars of the
+/// variable are, whole numbers of 32 bits elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fill {
+    /// Nothing: to read it before it is written is a finding.
+    Empty,
+    /// Zeros.
+    Zeros,
+    /// The same number everywhere.
+    Value(f64),
+    /// 0, 1, 2, …
+    Ramp,
+    /// Numbers from `low` up to `high`, without it, from a seed.
+    Random {
+        /// Where the numbers come from.
+        seed: u64,
+        /// The least.
+        low: f64,
+        /// Beyond the greatest.
+        high: f64,
+    },
+    /// These bytes; zeros after them.
+    Bytes(Vec<u8>),
+}
+
+/// How a shader is checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// Lanes of a subgroup: a power of two from 4 to 128.
+    pub lanes: u32,
+    /// Schedules of independent lanes that are tried behind the one in lockstep.
+    pub schedules: u32,
+    /// The seed of the first of them; the others follow.
+    pub seed: u64,
+    /// Jumps backwards that a subgroup may do in a workgroup before its loop is taken to be endless.
+    pub iterations: u32,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        Self { lanes: SimtOptions::DEFAULT_LANES, schedules: 8, seed: 1, iterations: 1 << 18 }
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Each once, in the order in which they were found.
+    pub findings: Vec<Finding>,
+    /// The schedules, lockstep first.
+    pub schedules: Vec<Outcome>,
+}
+
+/// What became of one schedule.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The seed; none for lockstep.
+    pub seed: Option<u64>,
+    /// What was issued; none where the run could not go on.
+    pub counts: Option<Counts>,
+    /// Whether every buffer held the same bytes at the end as after lockstep.
+    pub same_as_lockstep: bool,
+}
+
+/// What kind of mistake a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// Two invocations touch a word, at least one writes, not both by atomics, and nothing puts them in order.
+    DataRace,
+    /// A barrier that only some invocations of a workgroup reach, or that some reach at another line.
+    DivergentBarrier,
+    /// An operation of the subgroup in which other lanes take part under another schedule.
+    DivergentSubgroupOperation,
+    /// An index beyond the end. WGSL leaves open what is read, and drops what is written or puts it elsewhere.
+    OutOfBounds,
+    /// A word is read that nobody wrote. Workgroup memory begins as zeros, so this is defined there, and rarely meant.
+    NeverWritten,
+    /// A lane reads the value of a lane that does not take part. Shifts beyond the ends of a subgroup do not count: a scan
+    /// leaves what they read alone.
+    InactiveLane,
+    /// A loop that does not end.
+    EndlessLoop,
+    /// A loop that ends under another schedule only: lanes in step, or workgroups in another order, wait for ever.
+    ScheduleDependentLoop,
+}
+
+impl FindingKind {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::DataRace,
+        Self::DivergentBarrier,
+        Self::DivergentSubgroupOperation,
+        Self::OutOfBounds,
+        Self::NeverWritten,
+        Self::InactiveLane,
+        Self::EndlessLoop,
+        Self::ScheduleDependentLoop,
+    ];
+
+    /// Its name: `data-race`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DataRace => "data-race",
+            Self::DivergentBarrier => "divergent-barrier",
+            Self::DivergentSubgroupOperation => "divergent-subgroup-operation",
+            Self::OutOfBounds => "out-of-bounds",
+            Self::NeverWritten => "never-written",
+            Self::InactiveLane => "inactive-lane",
+            Self::EndlessLoop => "endless-loop",
+            Self::ScheduleDependentLoop => "schedule-dependent-loop",
+        }
+    }
+}
+
+/// A mistake.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Which.
+    pub kind: FindingKind,
+    /// In a sentence.
+    pub message: String,
+    /// Where it shows, and for whom.
+    pub at: Place,
+    /// The other side: of a race, of a barrier.
+    pub other: Option<Place>,
+    /// How often it was seen under the schedule that showed it first.
+    pub times: u64,
+    /// That schedule's seed; none for lockstep.
+    pub seed: Option<u64>,
+}
+
+/// A line of the shader, and the invocations that it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The function it stands in.
+    pub function: String,
+    /// The line's text.
+    pub text: String,
+    /// What the invocations do there.
+    pub what: String,
+    /// The workgroup.
+    pub workgroup: [u32; 3],
+    /// Local invocation indices.
+    pub invocations: Vec<u32>,
+}
+
+impl Run {
+    /// A run of an entry point (the only one, unless it is named) with values that make sense for most shaders: four
+    /// workgroups; arrays that fill a buffer with as many elements as there are invocations; zeros for what the shader
+    /// may write, a ramp for what it only reads, and the number of invocations for the numbers of a uniform buffer.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidShader`](crate::ErrorKind::InvalidShader) for text that is not valid or not simulated,
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) where no entry point or several are there.
+    pub fn reflect(text: &str, entry: Option<&str>) -> Result<Self> {
+        let (module, info) = validated(text)?;
+        let (index, entry) = find_entry(&module, entry)?;
+        let size = entry.workgroup_size;
+        let workgroups = if size[1] * size[2] == 1 { [4, 1, 1] } else { [2, 2, 1] };
+        let invocations = u64::from(size.iter().product::<u32>()) * 4;
+        let mut buffers = Vec::new();
+        for (handle, variable) in module.global_variables.iter() {
+            let (Some(binding), false) = (&variable.binding, info.get_entry_point(index)[handle].is_empty()) else {
+                continue;
+            };
+            let inner = layout::inner(&module, variable.ty);
+            let fill = match variable.space {
+                naga::AddressSpace::Uniform => Fill::Value(invocations as f64),
+                naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Fill::Zeros,
+                naga::AddressSpace::Storage { .. } => Fill::Ramp,
+                _ => continue,
+            };
+            let (group, binding) = (binding.group, binding.binding);
+            let bytes = layout::bytes(&module, inner, invocations).map_err(Error::shader)?;
+            buffers.push(Buffer { name: variable.name.clone().unwrap_or_default(), group, binding, bytes, fill });
+        }
+        buffers.sort_by_key(|buffer| (buffer.group, buffer.binding));
+        Ok(Self { entry: entry.name.clone(), workgroups, overrides: BTreeMap::new(), buffers })
+    }
+}
+
+/// Checks a shader.
+///
+/// # Errors
+/// [`ErrorKind::InvalidShader`](crate::ErrorKind::InvalidShader) for text that is not valid WGSL, or uses what the
+/// simulator does not execute; [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for an entry point, a
+/// width, a grid or a binding that does not fit. What the shader does wrong is no error but a finding.
+pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
+    let lanes = options.lanes;
+    if !lanes.is_power_of_two() || !(MIN_LANES..=MAX_LANES).contains(&lanes) {
+        return Err(Error::argument(format!(
+            "a simulated subgroup has a power of two from {MIN_LANES} to {MAX_LANES} lanes, not {lanes}"
+        )));
+    }
+    let (module, info) = validated(text)?;
+    let (_, entry) = find_entry(&module, Some(&run.entry))?;
+    let mut constants = naga::back::PipelineConstants::default();
+    constants.extend(run.overrides.iter().map(|(name, value)| (name.clone(), *value)));
+    let program =
+        Program::compile(&module, &info, &entry.name, &constants, lanes, Some(text)).map_err(Error::shader)?;
+    let invocations: u64 = program.workgroup_size.iter().map(|size| u64::from(*size)).product();
+    if invocations > MOST_INVOCATIONS {
+        return Err(Error::argument(format!(
+            "a workgroup has at most {MOST_INVOCATIONS} invocations, not {invocations}"
+        )));
+    }
+    if let Some(count) = run.workgroups.iter().find(|count| **count > MOST_WORKGROUPS) {
+        return Err(Error::argument(format!(
+            "a grid has at most {MOST_WORKGROUPS} workgroups a dimension, not {count}"
+        )));
+    }
+    let mut checker = Checker { module: &module, program: &program, run, options, findings: Vec::new() };
+    let lockstep = checker.schedule(None)?;
+    let mut schedules = vec![Outcome { seed: None, counts: lockstep.counts.clone().ok(), same_as_lockstep: true }];
+    let mut ended = lockstep.counts.is_ok();
+    for seed in (0..u64::from(options.schedules)).map(|nth| options.seed.wrapping_add(nth)) {
+        let one = checker.schedule(Some(seed))?;
+        if let Some(finding) = checker.other_lanes(seed, &lockstep.together, &one.together) {
+            checker.keep(finding);
+        }
+        ended |= one.counts.is_ok();
+        let same_as_lockstep = one.contents == lockstep.contents;
+        schedules.push(Outcome { seed: Some(seed), counts: one.counts.ok(), same_as_lockstep });
+    }
+    let mut findings = checker.findings;
+    // What a race leaves unwritten is the race's.
+    let raced: Vec<_> =
+        findings.iter().filter(|finding| finding.kind == FindingKind::DataRace).flat_map(sides).collect();
+    findings.retain(|finding| {
+        finding.kind != FindingKind::NeverWritten || !raced.contains(&(finding.at.line, finding.at.function.clone()))
+    });
+    for finding in findings.iter_mut().filter(|finding| finding.kind == FindingKind::EndlessLoop && ended) {
+        finding.kind = FindingKind::ScheduleDependentLoop;
+        finding.message = match finding.seed {
+            None => "a loop that does not end while the lanes of a subgroup are in step, and ends otherwise".into(),
+            Some(_) => "a loop that does not end under this schedule, and ends under another".into(),
+        };
+    }
+    Ok(Report { findings, schedules })
+}
+
+/// The lines that a finding is about.
+fn sides(finding: &Finding) -> impl Iterator<Item = (Option<u32>, String)> {
+    [Some(&finding.at), finding.other.as_ref()].into_iter().flatten().map(|place| (place.line, place.function.clone()))
+}
+
+/// As wgpu limits them on the simulated device.
+const MOST_INVOCATIONS: u64 = 1024;
+const MOST_WORKGROUPS: u32 = 65_535;
+
+fn validated(text: &str) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
+    let capabilities = naga::valid::Capabilities::all();
+    let mut options = naga::front::wgsl::Options::new();
+    options.capabilities = capabilities;
+    let module = naga::front::wgsl::Frontend::new_with_options(options)
+        .parse(text)
+        .map_err(|error| Error::shader(error.emit_to_string(text)))?;
+    let info = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities)
+        .validate(&module)
+        .map_err(|error| Error::shader(error.emit_to_string(text)))?;
+    Ok((module, info))
+}
+
+fn find_entry<'a>(module: &'a naga::Module, name: Option<&str>) -> Result<(usize, &'a naga::EntryPoint)> {
+    let points = module.entry_points.iter().enumerate();
+    let points: Vec<_> = points.filter(|(_, point)| point.stage == naga::ShaderStage::Compute).collect();
+    let known: Vec<_> = points.iter().map(|(_, point)| point.name.as_str()).collect();
+    match (name, points.as_slice()) {
+        (_, []) => Err(Error::argument("the shader has no compute entry point")),
+        (None, [only]) => Ok(*only),
+        (None, _) => {
+            Err(Error::argument(format!("the shader has several entry points, name one: {}", known.join(", "))))
+        }
+        (Some(name), _) => points.iter().copied().find(|(_, point)| point.name == name).ok_or_else(|| {
+            Error::argument(format!("the shader has no compute entry point {name}, but {}", known.join(", ")))
+        }),
+    }
+}
+
+/// Which lanes took part in operations of the subgroup: by workgroup, local index and instruction, each time.
+type Together = HashMap<([u32; 3], u32, u32), Vec<Mask>>;
+
+struct Checker<'a> {
+    module: &'a naga::Module,
+    program: &'a Program,
+    run: &'a Run,
+    options: &'a CheckOptions,
+    findings: Vec<Finding>,
+}
+
+/// What one schedule left.
+struct Ran {
+    counts: Result<Counts, Fault>,
+    contents: Vec<Vec<u8>>,
+    together: Together,
+}
+
+impl Checker<'_> {
+    /// Runs under one schedule, and keeps what is found.
+    fn schedule(&mut self, seed: Option<u64>) -> Result<Ran> {
+        let program = self.program;
+        let bindings = self.run.buffers.iter().map(|buffer| self.bound(buffer)).collect::<Result<Vec<_>>>()?;
+        let is_empty = |slot: usize| match program.slots[slot] {
+            Slot::Binding { group, binding } => {
+                let buffer = self.run.buffers.iter().find(|buffer| (buffer.group, buffer.binding) == (group, binding));
+                buffer.is_some_and(|buffer| buffer.fill == Fill::Empty)
+            }
+            _ => false,
+        };
+        let mut checks = Checks::new(program, is_empty);
+        // Independent lanes jump one by one.
+        let each = if seed.is_some() { self.options.lanes } else { 1 };
+        let how = How { workers: 1, iterations: self.options.iterations.saturating_mul(each), seed };
+        let dispatch =
+            Dispatch { program, workgroups: self.run.workgroups, bindings: &bindings, immediates: &[0; 256] };
+        let counts = machine::run_watched(&dispatch, how, &mut checks);
+        for found in &checks.found {
+            self.keep(self.finding(found, seed));
+        }
+        match &counts {
+            Err(Fault { cause: Cause::Refused(message), .. }) => return Err(Error::argument(message.clone())),
+            Err(fault) => self.keep(self.fault(&fault.cause, seed)),
+            Ok(_) => {}
+        }
+        let contents = bindings.iter().map(|bound| {
+            let mut bytes = vec![0; bound.size as usize];
+            bound.memory.read(0, &mut bytes);
+            bytes
+        });
+        Ok(Ran { counts, contents: contents.collect(), together: checks.together })
+    }
+
+    fn bound(&self, buffer: &Buffer) -> Result<Bound> {
+        let Buffer { group, binding, bytes, .. } = *buffer;
+        if bytes == 0 || bytes > u64::from(u32::MAX) {
+            return Err(Error::argument(format!("{}: a buffer has from 1 byte to 4 GiB, not {bytes}", buffer.name)));
+        }
+        let memory = Memory::zeroed(bytes);
+        let mut variables = self.module.global_variables.iter().map(|(_, variable)| variable);
+        let is_this = |variable: &&naga::GlobalVariable| {
+            variable.binding.as_ref().is_some_and(|at| (at.group, at.binding) == (group, binding))
+        };
+        let variable = variables.find(is_this).ok_or_else(|| {
+            Error::argument(format!("the shader has no variable in group {group}, binding {binding}"))
+        })?;
+        let inner = layout::inner(self.module, variable.ty);
+        let floats = layout::is_of_floats(self.module, inner);
+        let word = |number: f64| if floats { (number as f32).to_bits() } else { number as i64 as u32 };
+        let fill = |number: &mut dyn FnMut(u64) -> f64| {
+            for (index, at) in (0..bytes / 4).zip(memory.words()) {
+                at.store(word(number(index)), std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        match &buffer.fill {
+            Fill::Empty | Fill::Zeros => {}
+            Fill::Value(value) => fill(&mut |_| *value),
+            Fill::Ramp => fill(&mut |index| index as f64),
+            Fill::Random { seed, low, high } => {
+                let mut random = Random::new(*seed);
+                fill(&mut |_| low + (high - low) * (random.word() >> 11) as f64 / (1_u64 << 53) as f64);
+            }
+            Fill::Bytes(contents) if contents.len() as u64 > bytes => {
+                let message = format!("{}: {} bytes do not fit into {bytes}", buffer.name, contents.len());
+                return Err(Error::argument(message));
+            }
+            Fill::Bytes(contents) => memory.write(0, contents),
+        }
+        Ok(Bound { group, binding, memory: Arc::new(memory), offset: 0, size: bytes })
+    }
+
+    /// Keeps a finding that is not there yet.
+    fn keep(&mut self, finding: Finding) {
+        let key = |finding: &Finding| {
+            let mut sides: Vec<_> = sides(finding).collect();
+            sides.sort();
+            (finding.kind, sides)
+        };
+        if self.findings.iter().all(|have| key(have) != key(&finding)) {
+            self.findings.push(finding);
+        }
+    }
+
+    fn place(&self, at: u32, what: &str, workgroup: [u32; 3], invocations: Vec<u32>) -> Place {
+        let (line, function) = self.program.line(at);
+        let text = line.map_or(String::new(), |line| self.program.text(line).to_string());
+        Place { line, function: function.into(), text, what: what.into(), workgroup, invocations }
+    }
+
+    fn by(&self, (at, who): (u32, Who), what: &str) -> Place {
+        self.place(at, what, who.workgroup, vec![who.local])
+    }
+
+    /// A byte of memory, as the shader calls it.
+    fn byte(&self, slot: u16, byte: u32) -> String {
+        match self.program.variable(slot, byte) {
+            (name, 0) => format!("`{name}`"),
+            (name, offset) => format!("byte {offset} of `{name}`"),
+        }
+    }
+
+    fn finding(&self, found: &Found, seed: Option<u64>) -> Finding {
+        let (message, what, other) = match found.detail {
+            Detail::Race { slot, byte, access, other } => (
+                format!("two invocations touch {}, and nothing puts them in order", self.byte(slot, byte)),
+                word(access),
+                word(other),
+            ),
+            Detail::Index { index, length } => (format!("index {} of {length} elements", index as i32), "indexes", ""),
+            Detail::Byte { slot, byte } => {
+                (format!("{} is read before anybody writes it", self.byte(slot, byte)), "reads", "")
+            }
+            Detail::Lane { from } => (format!("lane {from}, which does not take part, is read"), "reads", ""),
+        };
+        let (mut at, mut other) = (self.by(found.at, what), found.other.map(|side| self.by(side, other)));
+        // Both sides of a race are alike: they stand in the order of the text.
+        if let Some(other) = other.as_mut().filter(|other| other.line < at.line) {
+            std::mem::swap(&mut at, other);
+        }
+        Finding {
+            kind: match found.kind {
+                Kind::Race => FindingKind::DataRace,
+                Kind::OutOfBounds => FindingKind::OutOfBounds,
+                Kind::NeverWritten => FindingKind::NeverWritten,
+                Kind::InactiveLane => FindingKind::InactiveLane,
+            },
+            message,
+            at,
+            other,
+            times: found.times,
+            seed,
+        }
+    }
+
+    fn fault(&self, cause: &Cause, seed: Option<u64>) -> Finding {
+        let (kind, message, at, other) = match cause {
+            Cause::NotUniform { at, other, workgroup, reached, missing } => (
+                FindingKind::DivergentBarrier,
+                "a barrier that not all invocations of the workgroup reach",
+                self.place(*at, "waits", *workgroup, reached.clone()),
+                match other {
+                    Some(other) => self.place(*other, "waits", *workgroup, missing.clone()),
+                    None => Place {
+                        line: None,
+                        text: String::new(),
+                        ..self.place(*at, "does not come", *workgroup, missing.clone())
+                    },
+                },
+            ),
+            Cause::Endless { at, workgroup, running } => {
+                let place = self.place(*at, "goes round", *workgroup, running.clone());
+                let message = "a loop that does not end".into();
+                return Finding { kind: FindingKind::EndlessLoop, message, at: place, other: None, times: 1, seed };
+            }
+            Cause::Refused(_) => unreachable!("what is refused is no finding"),
+        };
+        Finding { kind, message: message.into(), at, other: Some(other), times: 1, seed }
+    }
+
+    /// The first operation of a subgroup in which other lanes took part than in lockstep.
+    fn other_lanes(&self, seed: u64, lockstep: &Together, now: &Together) -> Option<Finding> {
+        let differs = |(key, masks): &(&([u32; 3], u32, u32), &Vec<Mask>)| {
+            let before = lockstep.get(*key)?;
+            let nth = before.iter().zip(*masks).position(|(before, now)| before != now)?;
+            Some((**key, before[nth], masks[nth]))
+        };
+        let all = now.iter().filter_map(|entry| differs(&entry));
+        let ((workgroup, local, at), before, now) =
+            all.min_by_key(|((workgroup, local, at), ..)| (*at, *workgroup, *local))?;
+        Some(Finding {
+            kind: FindingKind::DivergentSubgroupOperation,
+            message: format!(
+                "other lanes take part under another schedule: {} in lockstep, {} under seed {seed}",
+                lanes_of(before),
+                lanes_of(now)
+            ),
+            at: self.place(at, "takes part", workgroup, vec![local]),
+            other: None,
+            times: 1,
+            seed: Some(seed),
+        })
+    }
+}
+
+/// What an invocation does to memory, in a word.
+fn word(access: Access) -> &'static str {
+    match access {
+        Access::Read => "reads",
+        Access::Write => "writes",
+        Access::AtomicRead => "reads by an atomic",
+        Access::AtomicWrite => "writes by an atomic",
+    }
+}
+
+/// Lanes in words: `lanes 0 to 7, 12`.
+fn lanes_of(mask: Mask) -> String {
+    format!("lanes {}", ranges(&super::machine::groups::lanes(mask).map(|lane| lane as u32).collect::<Vec<_>>()))
+}
+
+/// Numbers that grow, in words: `0 to 7, 12`.
+pub fn ranges(numbers: &[u32]) -> String {
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b);
+    let text = runs.filter_map(|run| match run {
+        [only] => Some(only.to_string()),
+        [first, second] => Some(format!("{first}, {second}")),
+        [first, .., last] => Some(format!("{first} to {last}")),
+        [] => None,
+    });
+    text.collect::<Vec<_>>().join(", ")
+}

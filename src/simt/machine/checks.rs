@@ -1,0 +1,372 @@
+//! Looks for what a GPU hides: races, indices out of bounds, memory that nobody wrote, lanes that are not there.
+
+use std::collections::HashMap;
+
+use super::groups::{Mask, lanes};
+use super::watch::{Access, Touch, Watch};
+use crate::simt::program::{OUT_OF_BOUNDS, Program, Source};
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// Two invocations touch a word, one of them writes, not both by atomics, and nothing puts them in order.
+    Race,
+    /// An index beyond the end.
+    OutOfBounds,
+    /// A word is read that nobody wrote.
+    NeverWritten,
+    /// A lane reads another that does not take part.
+    InactiveLane,
+}
+
+/// An invocation of a dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Who {
+    pub(crate) workgroup: [u32; 3],
+    /// Its local invocation index.
+    pub(crate) local: u32,
+}
+
+/// Something that was found, the first time.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) kind: Kind,
+    /// The instruction that was executed when it was found, and by whom.
+    pub(crate) at: (u32, Who),
+    /// The instruction on the other side of a race, and who executed it.
+    pub(crate) other: Option<(u32, Who)>,
+    pub(crate) detail: Detail,
+    /// How often it was found between these instructions.
+    pub(crate) times: u64,
+}
+
+/// What else there is to say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Detail {
+    /// How both sides of a race touch a byte of a slot.
+    Race {
+        slot: u16,
+        byte: u32,
+        access: Access,
+        other: Access,
+    },
+    Index {
+        index: u32,
+        length: u32,
+    },
+    Byte {
+        slot: u16,
+        byte: u32,
+    },
+    Lane {
+        from: u32,
+    },
+}
+
+/// One invocation's access of a word, in eight bytes: the epoch, the instruction and the local index. Zero is nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen(u64);
+
+/// Bits of a local index: no workgroup has more invocations.
+const LOCAL: u32 = 11;
+/// Bits of an instruction's index.
+const AT: u32 = 21;
+
+impl Seen {
+    fn new(epoch: u32, at: u32, local: u32) -> Self {
+        Self(u64::from(epoch) << (LOCAL + AT) | u64::from(at & ((1 << AT) - 1)) << LOCAL | u64::from(local))
+    }
+
+    fn is_nobody(self) -> bool {
+        self.0 == 0
+    }
+
+    fn epoch(self) -> u32 {
+        (self.0 >> (LOCAL + AT)) as u32
+    }
+
+    fn at(self) -> u32 {
+        (self.0 >> LOCAL) as u32 & ((1 << AT) - 1)
+    }
+
+    fn local(self) -> u32 {
+        self.0 as u32 & ((1 << LOCAL) - 1)
+    }
+}
+
+/// The last accesses of a word, of each kind. Two of different invocations are kept where two can differ from a third:
+/// at least one of them is not the one that comes next.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    reads: [Seen; 2],
+    atomic_reads: [Seen; 2],
+    atomic_writes: [Seen; 2],
+    write: Seen,
+    /// The epoch of the last write of any kind.
+    written: u32,
+}
+
+/// Words of a page of a [`Shadow`]: what is never touched takes no memory.
+const PAGE: u32 = 1024;
+
+/// What was seen of every word of a slot.
+#[derive(Debug, Default)]
+struct Shadow {
+    pages: Vec<Option<Box<[Word]>>>,
+    /// Whether anybody writes to it: without that, nothing races.
+    is_written: bool,
+    /// Whether its words hold nothing before the dispatch.
+    is_empty: bool,
+}
+
+impl Shadow {
+    fn word(&mut self, index: u32) -> &mut Word {
+        let page = (index / PAGE) as usize;
+        if page >= self.pages.len() {
+            self.pages.resize_with(page + 1, || None);
+        }
+        let page = self.pages[page].get_or_insert_with(|| vec![Word::default(); PAGE as usize].into());
+        &mut page[(index % PAGE) as usize]
+    }
+}
+
+/// The checks of one dispatch. It runs on one thread, so that everything has one order.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    lanes: u32,
+    shadows: Vec<Shadow>,
+    pub(crate) found: Vec<Found>,
+    places: HashMap<(Kind, u32, u32), usize>,
+    /// The workgroups in the order in which they ran, each with its first epoch.
+    workgroups: Vec<(u32, [u32; 3])>,
+    /// The last epoch that was given out. Each barrier begins one.
+    epoch: u32,
+    /// Since when accesses of this workgroup's memory, and of storage, are not in order.
+    workgroup_since: u32,
+    storage_since: u32,
+    /// The subgroup that executes, and for each its epoch and since when its own accesses are not in order.
+    subgroup: u32,
+    subgroups: Vec<(u32, u32)>,
+    /// Which lanes took part in operations of the subgroup: by workgroup, local index and instruction, each time.
+    pub(crate) together: HashMap<([u32; 3], u32, u32), Vec<Mask>>,
+    remembered: usize,
+}
+
+/// Masks that are remembered of operations of subgroups.
+const MOST_MASKS: usize = 1 << 20;
+
+impl Checks {
+    /// Checks for a dispatch of this program. `empty` says of a slot whether its words hold nothing before.
+    pub(crate) fn new(program: &Program, empty: impl Fn(usize) -> bool) -> Self {
+        let shadow = |slot| Shadow { pages: vec![], is_written: program.writes(slot as u16), is_empty: empty(slot) };
+        let invocations: u32 = program.workgroup_size.iter().product();
+        Self {
+            lanes: program.lanes,
+            shadows: (0..program.slots.len()).map(shadow).collect(),
+            found: Vec::new(),
+            places: HashMap::new(),
+            workgroups: Vec::new(),
+            epoch: 0,
+            workgroup_since: 0,
+            storage_since: 0,
+            subgroup: 0,
+            subgroups: vec![(0, 0); invocations.div_ceil(program.lanes) as usize],
+            together: HashMap::new(),
+            remembered: 0,
+        }
+    }
+
+    fn first_lane(&self) -> u32 {
+        self.subgroup * self.lanes
+    }
+
+    /// Whose access this was.
+    fn who(&self, seen: Seen) -> Who {
+        let run = self.workgroups.partition_point(|(first, _)| *first <= seen.epoch());
+        let workgroup = run.checked_sub(1).map_or([0; 3], |run| self.workgroups[run].1);
+        Who { workgroup, local: seen.local() }
+    }
+
+    fn report(&mut self, kind: Kind, at: Seen, other: Option<Seen>, detail: Detail) {
+        // Both orders of a race are one.
+        let (one, two) = (at.at(), other.map_or(at.at(), Seen::at));
+        match self.places.get(&(kind, one.min(two), one.max(two))) {
+            Some(place) => self.found[*place].times += 1,
+            None => {
+                self.places.insert((kind, one.min(two), one.max(two)), self.found.len());
+                let place = |seen: Seen| (seen.at(), self.who(seen));
+                let found = Found { kind, at: place(at), other: other.map(place), detail, times: 1 };
+                self.found.push(found);
+            }
+        }
+    }
+
+    /// Whether nothing puts the access `before` in front of this one.
+    fn races(&self, slot: u16, before: Seen, now: Seen) -> bool {
+        let first_of_workgroup = self.workgroups.last().map_or(0, |(first, _)| *first);
+        if before.is_nobody() {
+            return false;
+        }
+        if before.epoch() < first_of_workgroup {
+            // Of another workgroup: its own memory is gone, storage is shared with it.
+            return slot != WORKGROUP;
+        }
+        let since = if slot == WORKGROUP { self.workgroup_since } else { self.storage_since };
+        let same_subgroup = before.local() / self.lanes == self.subgroup;
+        before.local() != now.local()
+            && before.epoch() >= since
+            && !(same_subgroup && before.epoch() < self.subgroups[self.subgroup as usize].1)
+    }
+
+    fn touch_word(&mut self, slot: u16, word: u32, access: Access, now: Seen) {
+        let shadow = &mut self.shadows[usize::from(slot)];
+        let (is_written, is_empty) = (shadow.is_written, shadow.is_empty);
+        let seen = *shadow.word(word);
+        // Nothing happened since this invocation last did the same.
+        if access == Access::Read && seen.reads[0].local() == now.local() && seen.reads[0].epoch() == now.epoch() {
+            return;
+        }
+        let first_of_workgroup = self.workgroups.last().map_or(0, |(first, _)| *first);
+        let written =
+            if slot == WORKGROUP { seen.written >= first_of_workgroup } else { !is_empty || seen.written > 0 };
+        // WGSL lets workgroup memory begin as zeros, and counters rely on it.
+        if access == Access::Read && !written {
+            self.report(Kind::NeverWritten, now, None, Detail::Byte { slot, byte: 4 * word });
+        }
+        if !is_written {
+            return;
+        }
+        let none = [Seen::default(); 2];
+        let (writes, atomic_writes) = ([seen.write, Seen::default()], seen.atomic_writes);
+        let against = match access {
+            Access::Read => {
+                [(Access::Write, writes), (Access::AtomicWrite, atomic_writes), (access, none), (access, none)]
+            }
+            Access::Write => [
+                (Access::Write, writes),
+                (Access::AtomicWrite, atomic_writes),
+                (Access::Read, seen.reads),
+                (Access::AtomicRead, seen.atomic_reads),
+            ],
+            Access::AtomicRead => [(Access::Write, writes), (access, none), (access, none), (access, none)],
+            Access::AtomicWrite => {
+                [(Access::Write, writes), (Access::Read, seen.reads), (access, none), (access, none)]
+            }
+        };
+        let race = against.iter().flat_map(|(other, seen)| seen.iter().map(move |seen| (*other, *seen)));
+        if let Some((other, before)) = race.into_iter().find(|(_, before)| self.races(slot, *before, now)) {
+            let detail = Detail::Race { slot, byte: 4 * word, access, other };
+            self.report(Kind::Race, now, Some(before), detail);
+        }
+        let word = self.shadows[usize::from(slot)].word(word);
+        match access {
+            Access::Read => remember(&mut word.reads, now),
+            Access::AtomicRead => remember(&mut word.atomic_reads, now),
+            Access::AtomicWrite => remember(&mut word.atomic_writes, now),
+            Access::Write => word.write = now,
+        }
+        if let Access::Write | Access::AtomicWrite = access {
+            word.written = now.epoch();
+        }
+    }
+
+    fn now(&self, at: u32, lane: usize) -> Seen {
+        Seen::new(self.subgroups[self.subgroup as usize].0, at, self.first_lane() + lane as u32)
+    }
+}
+
+/// The slot of workgroup memory.
+const WORKGROUP: u16 = 0;
+
+/// Keeps the last accesses of two different invocations.
+fn remember(seen: &mut [Seen; 2], now: Seen) {
+    if seen[0].is_nobody() || seen[0].local() == now.local() && seen[0].epoch() == now.epoch() {
+        seen[0] = now;
+    } else {
+        *seen = [now, seen[0]];
+    }
+}
+
+impl Watch for Checks {
+    const INDEPENDENT: bool = true;
+    const LOOKS_AT_MEMORY: bool = true;
+
+    fn fork(&self) -> Self {
+        unreachable!("checks run on one thread")
+    }
+
+    fn join(&mut self, _: Self) {}
+
+    fn workgroup(&mut self, id: [u32; 3]) {
+        self.epoch += 1;
+        self.workgroups.push((self.epoch, id));
+        (self.workgroup_since, self.storage_since) = (self.epoch, self.epoch);
+        self.subgroups.fill((self.epoch, 0));
+    }
+
+    fn barrier(&mut self, orders: naga::Barrier) {
+        self.epoch += 1;
+        if orders.contains(naga::Barrier::WORK_GROUP) {
+            self.workgroup_since = self.epoch;
+        }
+        if orders.contains(naga::Barrier::STORAGE) {
+            self.storage_since = self.epoch;
+        }
+        self.subgroups.iter_mut().for_each(|(epoch, _)| *epoch = self.epoch);
+    }
+
+    fn subgroup(&mut self, id: u32) {
+        self.subgroup = id;
+    }
+
+    fn subgroup_barrier(&mut self) {
+        self.epoch += 1;
+        self.subgroups[self.subgroup as usize] = (self.epoch, self.epoch);
+    }
+
+    fn touch(&mut self, _: &Program, touch: &Touch<'_>) {
+        for lane in lanes(touch.mask).filter(|lane| touch.addresses[*lane] != OUT_OF_BOUNDS) {
+            let now = self.now(touch.at, lane);
+            for word in 0..touch.words {
+                self.touch_word(touch.slot, touch.addresses[lane] / 4 + word, touch.access, now);
+            }
+        }
+    }
+
+    fn index(&mut self, at: u32, mask: Mask, index: &[u32], length: u32) {
+        for lane in lanes(mask).filter(|lane| index[*lane] >= length) {
+            let detail = Detail::Index { index: index[lane], length };
+            self.report(Kind::OutOfBounds, self.now(at, lane), None, detail);
+        }
+    }
+
+    fn subgroup_operation(&mut self, at: u32, mask: Mask) {
+        if self.remembered >= MOST_MASKS {
+            return;
+        }
+        let workgroup = self.workgroups.last().map_or([0; 3], |(_, id)| *id);
+        for lane in lanes(mask) {
+            let local = self.first_lane() + lane as u32;
+            self.together.entry((workgroup, local, at)).or_default().push(mask);
+            self.remembered += 1;
+        }
+    }
+
+    fn gather(&mut self, at: u32, mask: Mask, source: Source, row: &[u32]) {
+        for lane in lanes(mask) {
+            let (here, operand) = (lane as u32, row[lane]);
+            // Shifts run off the ends of a subgroup in every scan, which then leaves those values alone.
+            let from = match source {
+                Source::Up(_) => here.checked_sub(operand),
+                Source::Down(_) => here.checked_add(operand).filter(|from| *from < self.lanes),
+                Source::Lane(_) => Some(operand),
+                Source::Xor(_) => Some(here ^ operand),
+                Source::Quad(_) => Some(here & !3 | operand & 3),
+                Source::First | Source::QuadSwap(_) => None,
+            };
+            if let Some(from) = from.filter(|from| *from >= self.lanes || mask >> from & 1 == 0) {
+                self.report(Kind::InactiveLane, self.now(at, lane), None, Detail::Lane { from });
+            }
+        }
+    }
+}

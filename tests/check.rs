@@ -1,0 +1,367 @@
+//! The simulator's checks: every kind of mistake is found at its lines, and what is right is left alone.
+
+use wavelane::ErrorKind;
+use wavelane::simt::check::{CheckOptions, Fill, Finding, FindingKind, Report, Run, check};
+
+const WIDTHS: [u32; 6] = [4, 8, 16, 32, 64, 128];
+
+fn at(lanes: u32) -> CheckOptions {
+    CheckOptions { lanes, ..CheckOptions::default() }
+}
+
+fn run(text: &str, options: &CheckOptions) -> Report {
+    let run = Run::reflect(text, None).unwrap_or_else(|error| panic!("{error}"));
+    check(text, &run, options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The only finding of a shader; its lines are told by marks in the text: `//!` for where it shows, `//?` for the other
+/// side.
+fn only(text: &str, options: &CheckOptions, kind: FindingKind) -> Finding {
+    let findings = run(text, options).findings;
+    let [finding] = findings.as_slice() else { panic!("{} findings: {findings:#?}", findings.len()) };
+    let marked = |mark: &str| {
+        let lines = text.lines().zip(1_u32..).filter(|(line, _)| line.ends_with(mark));
+        lines.map(|(_, number)| number).collect::<Vec<_>>()
+    };
+    let found = [finding.at.line, finding.other.as_ref().and_then(|other| other.line)];
+    let mut expected = [marked("//!").first().copied(), marked("//?").first().copied()];
+    if kind == FindingKind::DataRace {
+        expected[1] = expected[1].or(expected[0]);
+        // Both sides of a race stand in the order of the text.
+        expected.sort_unstable();
+    }
+    assert_eq!((finding.kind, found), (kind, expected), "{finding:#?}");
+    finding.clone()
+}
+
+fn clean(text: &str, options: &CheckOptions) {
+    let report = run(text, options);
+    assert_eq!(report.findings, [], "{} lanes", options.lanes);
+    assert!(report.schedules.iter().all(|schedule| schedule.same_as_lockstep), "{} lanes", options.lanes);
+}
+
+const REVERSED: &str = "
+    var<workgroup> tile: array<u32, 64>;
+    @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+    @compute @workgroup_size(64) fn reverse(
+        @builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) id: vec3<u32>
+    ) {
+        tile[i] = i; //?
+        BARRIER
+        out[id.x] = tile[63u - i]; //!
+    }";
+
+#[test]
+fn workgroup_memory_without_a_barrier_is_a_race() {
+    for lanes in WIDTHS {
+        let finding = only(&REVERSED.replace("BARRIER", ""), &at(lanes), FindingKind::DataRace);
+        assert!(finding.message.contains("`tile`"), "{}", finding.message);
+        let other = finding.other.expect("two sides");
+        assert_eq!((finding.seed, finding.at.workgroup, other.workgroup), (None, [0; 3], [0; 3]));
+        assert_ne!(finding.at.invocations, other.invocations);
+        clean(&REVERSED.replace("BARRIER", "workgroupBarrier();"), &at(lanes));
+    }
+}
+
+#[test]
+fn each_barrier_orders_its_own_memory() {
+    let storage = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(64) fn swap(
+            @builtin(local_invocation_index) i: u32, @builtin(workgroup_id) group: vec3<u32>
+        ) {
+            let first = 64u * group.x;
+            out[first + i] = i; //?
+            BARRIER
+            let other = out[first + 63u - i]; //!
+            storageBarrier();
+            out[first + i] = other;
+        }";
+    only(&storage.replace("BARRIER", ""), &at(8), FindingKind::DataRace);
+    only(&storage.replace("BARRIER", "workgroupBarrier();"), &at(8), FindingKind::DataRace);
+    clean(&storage.replace("BARRIER", "storageBarrier();"), &at(8));
+    only(&REVERSED.replace("BARRIER", "storageBarrier();"), &at(8), FindingKind::DataRace);
+}
+
+#[test]
+fn workgroups_are_in_no_order() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(4) fn last(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) i: u32) {
+            if i == 0u {
+                out[0] = group.x; //!
+            }
+        }";
+    let finding = only(text, &at(4), FindingKind::DataRace);
+    assert_ne!(finding.at.workgroup, finding.other.expect("two sides").workgroup);
+    let atomics = "
+        @group(0) @binding(0) var<storage, read_write> out: array<atomic<u32>>;
+        @compute @workgroup_size(4) fn count(@builtin(workgroup_id) group: vec3<u32>) { atomicAdd(&out[0], 1u); }";
+    clean(atomics, &at(4));
+}
+
+#[test]
+fn an_atomic_races_with_a_plain_access_only() {
+    let text = "
+        var<workgroup> count: atomic<u32>;
+        var<workgroup> plain: array<u32, 2>;
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) id: vec3<u32>) {
+            atomicAdd(&count, 1u);
+            let now = atomicLoad(&count);
+            if i == 0u { plain[0] = now; }
+            workgroupBarrier();
+            out[id.x] = atomicLoad(&count) + plain[0];
+        }";
+    assert_eq!(run(text, &at(4)).findings, []);
+}
+
+/// The sum as a tree over workgroup memory, as it is written by those who rely on the lanes of a subgroup being in step.
+fn tree_sum(barrier: &str) -> String {
+    format!(
+        "
+        var<workgroup> sums: array<u32, 32>;
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(32) fn sum(
+            @builtin(local_invocation_index) i: u32, @builtin(workgroup_id) group: vec3<u32>
+        ) {{
+            sums[i] = i + 1u;
+            {barrier}
+            for (var step = 16u; step > 0u; step /= 2u) {{
+                if i < step {{
+                    sums[i] += sums[i + step];
+                }}
+                {barrier}
+            }}
+            if i == 0u {{ out[group.x] = sums[0]; }}
+        }}"
+    )
+}
+
+#[test]
+fn a_tree_sum_without_barriers_is_right_in_step_only() {
+    let report = run(&tree_sum(""), &at(32));
+    assert!(report.findings.iter().all(|finding| finding.kind == FindingKind::DataRace), "{:#?}", report.findings);
+    assert!(!report.findings.is_empty());
+    assert!(report.schedules[0].same_as_lockstep);
+    assert!(report.schedules[1..].iter().any(|schedule| !schedule.same_as_lockstep), "{:#?}", report.schedules);
+    for lanes in WIDTHS {
+        clean(&tree_sum("workgroupBarrier();"), &at(lanes));
+    }
+    // The lanes of a subgroup may also meet by themselves, where there are no others.
+    clean(&tree_sum("subgroupBarrier();"), &at(32));
+    assert!(!run(&tree_sum("subgroupBarrier();"), &at(8)).findings.is_empty());
+}
+
+#[test]
+fn a_barrier_in_a_branch_of_some_is_found_with_those_who_wait_and_those_who_do_not() {
+    let text = "
+        @compute @workgroup_size(16) fn main(@builtin(local_invocation_index) i: u32) {
+            if i % 2u == 0u {
+                workgroupBarrier(); //!
+            }
+        }";
+    for lanes in WIDTHS {
+        let finding = only(text, &at(lanes), FindingKind::DivergentBarrier);
+        assert_eq!(finding.at.invocations, (0..16).step_by(2).collect::<Vec<_>>());
+        assert_eq!(finding.other.expect("who does not come").invocations, (1..16).step_by(2).collect::<Vec<_>>());
+    }
+    let two = "
+        @compute @workgroup_size(16) fn main(@builtin(local_invocation_index) i: u32) {
+            if i < 8u {
+                workgroupBarrier(); //!
+            } else {
+                workgroupBarrier(); //?
+            }
+        }";
+    for lanes in [4, 8, 16, 32] {
+        only(two, &CheckOptions { schedules: 0, ..at(lanes) }, FindingKind::DivergentBarrier);
+    }
+}
+
+#[test]
+fn an_index_beyond_the_end_is_found() {
+    let text = "
+        @group(0) @binding(0) var<storage, read> numbers: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            out[id.x] = numbers[id.x + 1u]; //!
+        }";
+    let finding = only(text, &at(16), FindingKind::OutOfBounds);
+    assert_eq!((finding.message.as_str(), finding.at.workgroup), ("index 256 of 256 elements", [3, 0, 0]));
+    assert_eq!((&*finding.at.invocations, finding.times), (&[63][..], 1));
+    let local = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var table = array<u32, 4>(1u, 2u, 3u, 4u);
+            out[id.x] = table[id.x % 5u]; //!
+        }";
+    only(local, &at(16), FindingKind::OutOfBounds);
+}
+
+#[test]
+fn a_word_that_nobody_wrote_is_found() {
+    let text = "
+        var<workgroup> tile: array<u32, 64>;
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) id: vec3<u32>) {
+            if i < 63u { tile[i] = i; }
+            workgroupBarrier();
+            out[id.x] = tile[i]; //!
+        }";
+    let finding = only(text, &at(32), FindingKind::NeverWritten);
+    assert_eq!(finding.at.invocations, [63]);
+    let storage = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            out[id.x] += 1u; //!
+        }";
+    let mut run = Run::reflect(storage, None).expect("it is valid");
+    assert_eq!(check(storage, &run, &at(32)).expect("it runs").findings, []);
+    run.buffers[0].fill = Fill::Empty;
+    let findings = check(storage, &run, &at(32)).expect("it runs").findings;
+    assert_eq!(
+        findings.iter().map(|f| (f.kind, f.at.line)).collect::<Vec<_>>(),
+        [(FindingKind::NeverWritten, Some(4))]
+    );
+}
+
+#[test]
+fn a_lane_that_does_not_take_part_is_not_read() {
+    let text = |source: &str| {
+        format!(
+            "
+            @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            @compute @workgroup_size(64) fn main(
+                @builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32
+            ) {{
+                if lane < 4u {{
+                    out[id.x] = {source}; //!
+                }}
+            }}"
+        )
+    };
+    let options = CheckOptions { schedules: 0, ..at(8) };
+    only(&text("subgroupShuffle(id.x, lane + 4u)"), &options, FindingKind::InactiveLane);
+    only(&text("subgroupShuffleXor(id.x, 4u)"), &options, FindingKind::InactiveLane);
+    only(&text("subgroupShuffleDown(id.x, 1u)"), &options, FindingKind::InactiveLane);
+    clean(&text("subgroupShuffleUp(id.x, 1u)"), &options);
+    clean(&text("subgroupShuffleXor(id.x, 3u)"), &options);
+}
+
+#[test]
+fn an_operation_of_the_subgroup_in_divergent_flow_is_found() {
+    // Lanes that leave out the sum of one round may meet the others at that of the next.
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(32) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32
+        ) {
+            var sum = 0u;
+            for (var round = 0u; round < 8u; round++) {
+                if (lane + round) % 3u == 0u { continue; }
+                sum += subgroupAdd(1u); //!
+            }
+            out[id.x] = sum;
+        }";
+    only(text, &at(16), FindingKind::DivergentSubgroupOperation);
+    let uniform = text.replace("(lane + round) % 3u", "round % 3u");
+    clean(&uniform, &at(16));
+    // In a branch those who take it are together under every schedule.
+    let branch = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(32) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32
+        ) {
+            if lane % 3u == 0u { out[id.x] = subgroupAdd(1u); } else { out[id.x] = subgroupMax(lane); }
+        }";
+    clean(branch, &at(16));
+}
+
+#[test]
+fn loops_that_do_not_end_are_told_from_those_that_only_some_schedules_end() {
+    let endless = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var i = id.x;
+            while i < 100u { //!
+                if i != 7u { i++; }
+            }
+            out[id.x] = i;
+        }";
+    let options = CheckOptions { iterations: 1000, schedules: 4, ..at(8) };
+    let finding = only(endless, &options, FindingKind::EndlessLoop);
+    assert_eq!(finding.at.invocations, [0, 1, 2, 3, 4, 5, 6, 7]);
+    // A lock that lanes of one subgroup take from each other: the one that has it waits for those that spin.
+    let lock = "
+        @group(0) @binding(0) var<storage, read_write> lock: atomic<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<atomic<u32>>;
+        @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            while atomicExchange(&lock, 1u) == 1u { //!
+            }
+            atomicAdd(&out[0], 1u);
+            atomicStore(&lock, 0u);
+        }";
+    let finding = only(lock, &options, FindingKind::ScheduleDependentLoop);
+    assert_eq!(finding.seed, None);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report() {
+    let text = tree_sum("");
+    let options = CheckOptions { seed: 1234, schedules: 3, ..at(16) };
+    let [one, two] = [0, 1].map(|_| run(&text, &options));
+    assert_eq!(one.findings, two.findings);
+    let same = |report: &Report| report.schedules.iter().map(|s| (s.seed, s.same_as_lockstep)).collect::<Vec<_>>();
+    assert_eq!(same(&one), same(&two));
+    assert_eq!(one.schedules.iter().map(|s| s.seed).collect::<Vec<_>>(), [None, Some(1234), Some(1235), Some(1236)]);
+}
+
+#[test]
+fn a_run_is_told_from_the_shader() {
+    let text = "
+        override scale: f32 = 2.0;
+        struct Params { count: u32, more: u32 }
+        struct Tail { first: vec2<f32>, rest: array<f32> }
+        @group(0) @binding(0) var<uniform> params: Params;
+        @group(0) @binding(2) var<storage, read> numbers: array<f32>;
+        @group(1) @binding(0) var<storage, read_write> out: Tail;
+        @group(1) @binding(1) var<storage, read_write> unused: array<u32>;
+        @compute @workgroup_size(8, 4) fn main(@builtin(local_invocation_index) i: u32) {
+            if i < params.count { out.rest[i] = numbers[i] * scale; }
+        }
+        @compute @workgroup_size(1) fn other() {}";
+    let error = Run::reflect(text, None).expect_err("two entry points");
+    assert!(error.to_string().contains("main, other"), "{error}");
+    let mut run = Run::reflect(text, Some("main")).expect("it is there");
+    assert_eq!(run.workgroups, [2, 2, 1]);
+    let buffers: Vec<_> = run.buffers.iter().map(|b| (&*b.name, b.group, b.binding, b.bytes, b.fill.clone())).collect();
+    let expected = [
+        ("params", 0, 0, 8, Fill::Value(128.0)),
+        ("numbers", 0, 2, 512, Fill::Ramp),
+        ("out", 1, 0, 8 + 512, Fill::Zeros),
+    ];
+    assert_eq!(buffers, expected);
+    // All workgroups write the same places.
+    let kinds =
+        |run: &Run| check(text, run, &at(8)).map(|report| report.findings.iter().map(|f| f.kind).collect::<Vec<_>>());
+    assert_eq!(kinds(&run).expect("it runs"), [FindingKind::DataRace]);
+    run.workgroups = [1; 3];
+    assert_eq!(kinds(&run).expect("it runs"), []);
+    run.buffers.pop();
+    let error = kinds(&run).expect_err("a buffer is missing");
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    assert!(error.to_string().contains("group 1, binding 0"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_checked_is_an_error() {
+    let kind = |text: &str| Run::reflect(text, None).expect_err("not a run").kind();
+    assert_eq!(kind("fn main() {"), ErrorKind::InvalidShader);
+    assert_eq!(kind("fn helper() {}"), ErrorKind::InvalidArgument);
+    let text = "@compute @workgroup_size(1) fn main() {}";
+    let run = Run::reflect(text, None).expect("it is valid");
+    for lanes in [0, 2, 24, 256] {
+        assert_eq!(check(text, &run, &at(lanes)).expect_err("no such width").kind(), ErrorKind::InvalidArgument);
+    }
+}
