@@ -31,6 +31,11 @@ enum Needs {
 
 const CASES: &[Case] = &[
     ("help_names_commands_and_exit_codes", Needs::Nothing, help_names_commands_and_exit_codes),
+    (
+        "only_commands_that_open_a_device_have_its_options",
+        Needs::Nothing,
+        only_commands_that_open_a_device_have_its_options,
+    ),
     ("version", Needs::Nothing, version),
     ("a_wrong_command_line_is_code_2", Needs::Nothing, a_wrong_command_line_is_code_2),
     ("no_adapter_is_code_3_and_says_what_to_install", Needs::Nothing, no_adapter_is_code_3_and_says_what_to_install),
@@ -167,7 +172,30 @@ fn help_names_commands_and_exit_codes() -> Outcome {
         expect(run.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &run)?;
     }
     let run = wavelane(&["info", "--help"])?;
-    expect(run.stdout.contains("path_reason"), "the JSON explained", &run)
+    expect(run.stdout.contains("path_reason"), "the JSON explained", &run)?;
+    expect(wavelane(&["help"])?.stdout == wavelane(&["--help"])?.stdout, "the same help", &run)
+}
+
+fn only_commands_that_open_a_device_have_its_options() -> Outcome {
+    for (command, expected) in [
+        ("info", true),
+        ("measure", true),
+        ("explain", true),
+        ("tune", true),
+        ("compare", false),
+        ("report", false),
+        ("list", false),
+        ("emit", false),
+    ] {
+        let run = wavelane(&["help", command])?;
+        expect(run.code == Some(0) && run.stdout.contains("--verbose"), "code 0, and -v everywhere", &run)?;
+        for option in ["--adapter", "--backend", "--simulate", "--emulate", "--timeout"] {
+            expect(run.stdout.contains(option) == expected, option, &run)?;
+        }
+        expect(run.stdout.contains("--checked") == (expected || command == "emit"), "--checked", &run)?;
+    }
+    let run = wavelane(&["-v", "list", "two-way"])?;
+    expect(run.code == Some(0), "-v before the command as well", &run)
 }
 
 fn version() -> Outcome {
@@ -178,7 +206,7 @@ fn version() -> Outcome {
 fn a_wrong_command_line_is_code_2() -> Outcome {
     let wrong: &[(&[&str], &str)] = &[
         (&["--nonsense"], "--nonsense"),
-        (&["nonsense"], "nonsense"),
+        (&["nonsense"], "the commands are info, measure, compare, report, explain, list, emit, tune"),
         (&["info", "--emulate", "3"], "power of two"),
         (&["info", "--emulate", "0"], "power of two"),
         (&["info", "--emulate", "256"], "1 to 128"),
@@ -196,16 +224,16 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["list", "no such name"], "no such name"),
         (&["emit", "reduce/u32/ad"], "reduce/u32/add/native"),
         (&["emit", VARIANT, "--target", "glsl"], "hlsl"),
-        (&["emit", VARIANT, "--adapter", "99"], "--adapter changes nothing for `wavelane emit`"),
-        (&["--backend", "vulkan", "emit", VARIANT], "--backend changes nothing for `wavelane emit`"),
-        (&["emit", VARIANT, "--emulate", "32"], "--emulate changes nothing"),
-        (&["list", "--timeout", "1"], "--timeout changes nothing for `wavelane list`"),
-        (&["list", "--checked"], "--checked changes nothing"),
-        (&["compare", "a.json", "b.json", "--adapter", "0"], "--adapter changes nothing for `wavelane compare`"),
-        (
-            &["explain", "--from", "a.json", "--emulate", "64"],
-            "--emulate changes nothing for `wavelane explain --from`",
-        ),
+        (&["emit", VARIANT, "--adapter", "99"], "unexpected argument '--adapter'"),
+        (&["emit", VARIANT, "--emulate", "32"], "unexpected argument '--emulate'"),
+        (&["list", "--timeout", "1"], "unexpected argument '--timeout'"),
+        (&["list", "--checked"], "unexpected argument '--checked'"),
+        (&["compare", "a.json", "b.json", "--adapter", "0"], "unexpected argument '--adapter'"),
+        (&["report", "a.json", "--simulate", "8"], "unexpected argument '--simulate'"),
+        (&["--adapter", "0", "info"], "--adapter goes after the command"),
+        (&["--backend", "vulkan", "emit", VARIANT], "see wavelane emit --help"),
+        (&["--checked", "list"], "--checked goes after the command"),
+        (&["explain", "--from", "a.json", "--emulate", "64"], "cannot be used with"),
         (&["tune", "--sizes", "29"], "28"),
         (&["tune", "--sizes", "10,x"], "x"),
         (&["tune", "--entry", "main"], "--kernel"),

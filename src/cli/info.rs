@@ -27,6 +27,8 @@ pub(super) struct InfoArgs {
     /// Prints JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    device: DeviceArgs,
 }
 
 /// The version of the JSON.
@@ -100,7 +102,8 @@ struct Shape {
     linear: bool,
 }
 
-pub(super) fn run(device: &DeviceArgs, args: &InfoArgs) -> Result {
+pub(super) fn run(args: &InfoArgs) -> Result {
+    let device = &args.device;
     let adapters = device.adapters()?;
     let chosen = device.choose(&adapters)?;
     let listed = adapters

@@ -48,6 +48,8 @@ pub(super) struct TuneArgs {
     /// Words of each storage buffer
     #[arg(long, value_name = "N", requires = "kernel", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..))]
     items: u32,
+    #[command(flatten)]
+    device: DeviceArgs,
 }
 
 fn values(text: &str) -> Result<(String, Vec<f64>), String> {
@@ -58,7 +60,8 @@ fn values(text: &str) -> Result<(String, Vec<f64>), String> {
     parsed.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "a name and numbers are needed: WIDTH=64,128".into())
 }
 
-pub(super) fn run(device: &DeviceArgs, args: &TuneArgs) -> Result {
+pub(super) fn run(args: &TuneArgs) -> Result {
+    let device = &args.device;
     if device.simulate.is_some() {
         return Err(Failure::usage("the simulator has no times to tune by"));
     }
