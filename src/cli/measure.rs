@@ -68,23 +68,12 @@ pub(super) fn run(args: &MeasureArgs) -> Result {
         to.write(render(&record).as_bytes())?;
     }
     if tables {
-        output::print(text(args, &record))?;
+        // Whoever names experiments wants all of them; otherwise one line each is enough.
+        let text = if args.ids.is_empty() { report::terminal::summary } else { report::terminal::in_full };
+        output::print(text(&record, output::columns()))?;
     }
     // What did not fail is told all the same.
     failed.map_or(Ok(()), Err)
-}
-
-/// The record for the person at the terminal.
-fn text(args: &MeasureArgs, record: &Record) -> String {
-    // Whoever names experiments wants all of them; otherwise one line each is enough.
-    let mut text = String::new();
-    if !args.ids.is_empty() {
-        for experiment in &record.experiments {
-            text += &report::terminal::experiment(experiment, output::columns());
-            text.push('\n');
-        }
-    }
-    text + &report::terminal::summary(record, output::columns())
 }
 
 /// Runs these experiments, or all of them where none is named, on the device that the options choose, and tells the person
