@@ -412,6 +412,8 @@ fn saved_records_are_shown_again() -> Outcome {
         let html = std::fs::read_to_string(&page)?;
         expect(html.contains(title) && html.ends_with("</html>\n"), title, &run)?;
         expect(html.matches("<article").count() == articles, "a card an experiment", &run)?;
+        let named = records.iter().all(|record| html.contains(record));
+        expect(named == (records.len() > 1), "records of one adapter by their files", &run)?;
     }
     Ok(())
 }
