@@ -48,11 +48,21 @@ pub(super) fn group_heading(group: &str) -> String {
     format!("<section>\n<h2>{}</h2>\n", escape(&capitalised(group)))
 }
 
-/// Text as HTML text or as an attribute's value in quotes.
+/// Text as HTML text or as an attribute's value in quotes; exponents, which plain text has after a `^`, are raised.
 pub(super) fn escape(text: &str) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    let mut before = None;
+    while let Some(c) = chars.next() {
+        let last = before.replace(c);
         match c {
+            '^' if last.is_some_and(|c: char| c.is_ascii_digit()) && chars.peek().is_some_and(char::is_ascii_digit) => {
+                while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
+                    escaped.push(RAISED[digit as usize]);
+                    chars.next();
+                }
+            }
             '&' => escaped += "&amp;",
             '<' => escaped += "&lt;",
             '>' => escaped += "&gt;",
@@ -417,6 +427,12 @@ mod tests {
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
         assert!(page.contains("Names, &quot;quoted&quot; &amp; &lt;marked&gt;: größer, 数"));
         assert_eq!(escape("a\u{0}b\n'"), "a\u{fffd}b\n&#39;");
+    }
+
+    #[test]
+    fn exponents_are_raised() {
+        assert_eq!(escape("2^28 items, 10^9 < 10^10"), "2²⁸ items, 10⁹ &lt; 10¹⁰");
+        assert_eq!(escape("a^2, ^2, 2^, 2^n"), "a^2, ^2, 2^, 2^n");
     }
 
     #[test]
