@@ -14,7 +14,8 @@ use super::{DeviceArgs, Failure, Result, measure};
 ///
 /// Swept are the workgroup size and the loads a lane, then the grid around whole waves of the device. Each candidate's
 /// result is compared with the host's before it is timed. Sizes are taken only where they are clearly faster than the
-/// default over all numbers of items together, in samples taken anew; the default stays otherwise.
+/// default over all numbers of items together, in samples taken anew, and more than 5 % slower over none of them; the
+/// default stays otherwise.
 ///
 /// A program reads the JSON with `wavelane::report::Tunings::from_json` and gives its sizes to its plans. It is one object:
 /// `schema` (1; fields are only ever added), `version`, `created_s`, `adapter`, `effort`, `wall_s`, and for each of

@@ -203,11 +203,14 @@ pub fn tuning(record: &TuningRecord, columns: u16) -> String {
     let lanes = format!("{} counted, {}", adapter.counted_lanes, adapter.path);
     text += &facts(columns, &[("driver", &adapter.driver), ("lanes", &lanes), ("run", &run)]);
     for (name, found) in record.primitives() {
-        let chosen = match found.comparison() {
-            _ if found.fastest == found.default => "the default, the fastest of the sweep",
-            Comparison::Faster => "the fastest, clearly faster than the default",
-            Comparison::Slower => "the default: the sweep's fastest is slower in samples of its own",
-            Comparison::Same | Comparison::Ambiguous => "the default: the fastest is inside the noise",
+        let chosen = match (found.comparison(), found.loses()) {
+            _ if found.fastest == found.default => "the default, the fastest of the sweep".into(),
+            (Comparison::Faster, None) => "the fastest, clearly faster than the default".into(),
+            (Comparison::Slower, _) => "the default: the sweep's fastest is slower in samples of its own".into(),
+            (_, Some(size)) => {
+                format!("the default: the fastest is slower over {} items", number(size.items.into()))
+            }
+            (Comparison::Same | Comparison::Ambiguous, None) => "the default: the fastest is inside the noise".into(),
         };
         text += &format!("\n{name}\n");
         text += &facts(
@@ -215,14 +218,14 @@ pub fn tuning(record: &TuningRecord, columns: u16) -> String {
             &[
                 ("default", &sizes(found.default)),
                 ("fastest", &sizes(found.fastest)),
-                ("chosen", chosen),
+                ("chosen", &chosen),
                 ("candidates", &found.candidates.to_string()),
             ],
         );
         if found.sizes.is_empty() {
             continue;
         }
-        let mut table = table(columns, ["items", "default", "fastest", "gain", "95 % interval"]);
+        let mut table = table(columns, ["items", "default", "fastest", "gain = default / fastest", "95 % interval"]);
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         for size in &found.sizes {
             table.add_row([
@@ -234,7 +237,7 @@ pub fn tuning(record: &TuningRecord, columns: u16) -> String {
             ]);
         }
         table.add_row([
-            right("all".into()),
+            right("geometric mean".into()),
             Cell::new(""),
             Cell::new(""),
             right(Unit::Ratio.format(found.gain)),
