@@ -36,6 +36,7 @@ const CASES: &[Case] = &[
         Needs::Nothing,
         only_commands_that_open_a_device_have_its_options,
     ),
+    ("the_readme_names_every_option", Needs::Nothing, the_readme_names_every_option),
     ("version", Needs::Nothing, version),
     ("a_wrong_command_line_is_code_2", Needs::Nothing, a_wrong_command_line_is_code_2),
     ("no_adapter_is_code_3_and_says_what_to_install", Needs::Nothing, no_adapter_is_code_3_and_says_what_to_install),
@@ -196,6 +197,21 @@ fn only_commands_that_open_a_device_have_its_options() -> Outcome {
     }
     let run = wavelane(&["-v", "list", "two-way"])?;
     expect(run.code == Some(0), "-v before the command as well", &run)
+}
+
+fn the_readme_names_every_option() -> Outcome {
+    let readme = include_str!("../README.md");
+    for command in ["info", "measure", "compare", "report", "explain", "list", "emit", "tune"] {
+        let run = wavelane(&["help", command])?;
+        let options = run.stdout.lines().filter_map(|line| {
+            let (_, rest) = line.split_once("--").filter(|(before, _)| before.trim_start().len() <= "-v, ".len())?;
+            rest.split(|c: char| !c.is_ascii_alphanumeric()).next()
+        });
+        for option in options.filter(|option| *option != "verbose") {
+            expect(readme.contains(&format!("`--{option}`")), &format!("--{option} of {command} in the README"), &run)?;
+        }
+    }
+    Ok(())
 }
 
 fn version() -> Outcome {
