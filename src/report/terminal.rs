@@ -102,12 +102,12 @@ fn measured(row: &Row) -> String {
 fn experiment(e: &ExperimentRecord, repeat: &str, columns: u16) -> String {
     let control = e.control.as_ref().map_or_else(String::new, |c| {
         format!(
-            "{}: {}, judged against {} to {}: {}",
+            "{}: {}, judged against {}: {}, {} it must",
             c.what,
             number(c.value),
-            number(c.prediction.low),
-            number(c.prediction.high),
-            c.verdict.word()
+            Unit::Ratio.format_range([c.prediction.low, c.prediction.high]),
+            c.verdict.word(),
+            if c.verdict == Verdict::Differs { "as" } else { "but differ" }
         )
     });
     let reference = e.reference_drift.map_or_else(String::new, drift);
@@ -397,6 +397,13 @@ mod tests {
         assert!(text.contains("wavelane measure k-way --simulate 64 --full\n"), "{text}");
         assert!(text.contains("k=32"), "{text}");
         assert!(text.contains("31.9"), "{text}");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&text).contains("1.00, judged against 30.4 to 33.6: differs, as it must"), "{text}");
+        for e in &mut record.experiments {
+            e.control.iter_mut().for_each(|control| control.verdict = Verdict::Ambiguous);
+        }
+        let text = in_full(&record, 100);
+        assert!(words(&text).contains("33.6: ambiguous, but differ it must"), "{text}");
         assert!(text.contains("32 (30.4 to 33.6)"), "{text}");
         assert!(text.contains("moved by 0.2 % from start to end"), "{text}");
     }
