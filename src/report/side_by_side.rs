@@ -35,7 +35,7 @@ pub fn write(records: &[(impl AsRef<str>, impl Borrow<Record>)]) -> String {
     let names: Vec<_> = (1..).zip(&records).zip(&titles).map(named).collect();
     let cards: Vec<_> = ids.iter().zip(&anchors).map(|(id, anchor)| Card::new(id, anchor, &names, &records)).collect();
 
-    let mut body = first_screen(&records, &titles, &cards);
+    let mut body = first_screen(&records, &titles, &names, &cards);
     body += "<main>\n";
     body += &summary(&names, &cards);
     for group in groups(cards.iter().map(Card::any)) {
@@ -193,19 +193,19 @@ fn key_rows<'a>(rows: &[Vec<Option<&'a Row>>]) -> Vec<Vec<Option<&'a Row>>> {
     key
 }
 
-fn first_screen(records: &[&Record], titles: &[&str], cards: &[Card<'_>]) -> String {
+fn first_screen(records: &[&Record], titles: &[&str], names: &[String], cards: &[Card<'_>]) -> String {
     let mut html =
         format!("<header>\n<h1>{} records side by side</h1>\n{LEGEND}<div class=\"beside records\">\n", records.len());
     let anchor = |e: &ExperimentRecord| {
         cards.iter().find(|card| card.id == e.id).map_or_else(String::new, |card| card.anchor.into())
     };
-    for ((n, record), title) in (1..).zip(records).zip(titles) {
+    for ((record, title), name) in records.iter().zip(titles).zip(names) {
         let anchors: Vec<_> = record.experiments.iter().map(anchor).collect();
         let _ = write!(
             html,
-            "<section>\n{}<h2>{n}: {}</h2>\n{}{}</section>\n",
+            "<section>\n{}<h2>{}</h2>\n{}{}</section>\n",
             origin(record),
-            escape(&record.adapter.name),
+            escape(name),
             overview(record, &anchors),
             facts("facts", &[&[("Record", escape(title))], &run_facts(record)[..]].concat()),
         );
@@ -305,6 +305,7 @@ mod tests {
         assert!(page.contains("<dt>Record</dt><dd>a.json</dd>") && page.contains("<dt>Record</dt><dd>b.json</dd>"));
         let card = card(&page, "k-way");
         for name in ["1: a.json, NVIDIA H200", "2: b.json, NVIDIA H200"] {
+            assert!(page.contains(&format!("<h2>{name}</h2>")), "{name}");
             assert!(page.contains(&format!("<th scope=\"col\" class=\"record\">{name}</th>")), "{name}");
             assert!(card.contains(&format!("<h4>{name}</h4>")), "{name}");
         }
