@@ -305,6 +305,11 @@ fn a_simulated_width_is_chosen_anywhere() -> Outcome {
     let run = wavelane(&["info", "--simulate", "64"])?;
     expect(run.code == Some(0) && run.stdout.contains("64 counted, 64 reported"), "64 lanes", &run)?;
     expect(run.stdout.contains("count issued instructions"), "what its timestamps are", &run)?;
+    let options = "--simulate 8 --emulate 4 --checked --waiting";
+    let run = wavelane(&[&["measure", "lane-map"], &*options.split(' ').collect::<Vec<_>>()].concat())?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    expect(run.stdout.contains(&format!("wavelane measure lane-map {options}\n")), "how to repeat it", &run)?;
+    expect(run.stdout.contains("asked for, although subgroups of 8 lanes"), "why this path", &run)?;
     for (args, reason) in [
         (&["--simulate", "48"][..], "power of two"),
         (&["--simulate", "2"], "power of two"),
@@ -726,7 +731,7 @@ fn a_closed_pipe_is_no_error() -> Outcome {
 /// There is time for the probe and for one dispatch, but not for those that are timed.
 fn an_experiment_that_fails_is_written_too() -> Outcome {
     // Other tests take cores too, and a try that gets stuck before the timed kernels says nothing.
-    for seconds in ["0.01", "0.02", "0.03", "0.05"].into_iter().cycle().take(40) {
+    for seconds in ["0.01", "0.02", "0.03", "0.05", "0.1"].into_iter().cycle().take(50) {
         let (json_file, csv) = (scratch("cli-failed.json")?, scratch("cli-failed.csv")?);
         let html = scratch("cli-failed.html")?;
         let files = ["--json", text(&json_file), "--csv", text(&csv), "--html", text(&html)];
