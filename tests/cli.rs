@@ -31,6 +31,12 @@ enum Needs {
 
 const CASES: &[Case] = &[
     ("help_names_commands_and_exit_codes", Needs::Nothing, help_names_commands_and_exit_codes),
+    (
+        "only_commands_that_open_a_device_have_its_options",
+        Needs::Nothing,
+        only_commands_that_open_a_device_have_its_options,
+    ),
+    ("the_readme_names_every_option", Needs::Nothing, the_readme_names_every_option),
     ("version", Needs::Nothing, version),
     ("a_wrong_command_line_is_code_2", Needs::Nothing, a_wrong_command_line_is_code_2),
     ("no_adapter_is_code_3_and_says_what_to_install", Needs::Nothing, no_adapter_is_code_3_and_says_what_to_install),
@@ -167,7 +173,45 @@ fn help_names_commands_and_exit_codes() -> Outcome {
         expect(run.stdout.lines().all(|line| line.chars().count() <= 100), "lines of at most 100 columns", &run)?;
     }
     let run = wavelane(&["info", "--help"])?;
-    expect(run.stdout.contains("path_reason"), "the JSON explained", &run)
+    expect(run.stdout.contains("path_reason"), "the JSON explained", &run)?;
+    expect(wavelane(&["help"])?.stdout == wavelane(&["--help"])?.stdout, "the same help", &run)
+}
+
+fn only_commands_that_open_a_device_have_its_options() -> Outcome {
+    for (command, expected) in [
+        ("info", true),
+        ("measure", true),
+        ("explain", true),
+        ("tune", true),
+        ("compare", false),
+        ("report", false),
+        ("list", false),
+        ("emit", false),
+    ] {
+        let run = wavelane(&["help", command])?;
+        expect(run.code == Some(0) && run.stdout.contains("--verbose"), "code 0, and -v everywhere", &run)?;
+        for option in ["--adapter", "--backend", "--simulate", "--emulate", "--timeout"] {
+            expect(run.stdout.contains(option) == expected, option, &run)?;
+        }
+        expect(run.stdout.contains("--checked") == (expected || command == "emit"), "--checked", &run)?;
+    }
+    let run = wavelane(&["-v", "list", "two-way"])?;
+    expect(run.code == Some(0), "-v before the command as well", &run)
+}
+
+fn the_readme_names_every_option() -> Outcome {
+    let readme = include_str!("../README.md");
+    for command in ["info", "measure", "compare", "report", "explain", "list", "emit", "tune"] {
+        let run = wavelane(&["help", command])?;
+        let options = run.stdout.lines().filter_map(|line| {
+            let (_, rest) = line.split_once("--").filter(|(before, _)| before.trim_start().len() <= "-v, ".len())?;
+            rest.split(|c: char| !c.is_ascii_alphanumeric()).next()
+        });
+        for option in options.filter(|option| *option != "verbose") {
+            expect(readme.contains(&format!("`--{option}`")), &format!("--{option} of {command} in the README"), &run)?;
+        }
+    }
+    Ok(())
 }
 
 fn version() -> Outcome {
@@ -178,7 +222,7 @@ fn version() -> Outcome {
 fn a_wrong_command_line_is_code_2() -> Outcome {
     let wrong: &[(&[&str], &str)] = &[
         (&["--nonsense"], "--nonsense"),
-        (&["nonsense"], "nonsense"),
+        (&["nonsense"], "the commands are info, measure, compare, report, explain, list, emit, tune"),
         (&["info", "--emulate", "3"], "power of two"),
         (&["info", "--emulate", "0"], "power of two"),
         (&["info", "--emulate", "256"], "1 to 128"),
@@ -196,16 +240,16 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["list", "no such name"], "no such name"),
         (&["emit", "reduce/u32/ad"], "reduce/u32/add/native"),
         (&["emit", VARIANT, "--target", "glsl"], "hlsl"),
-        (&["emit", VARIANT, "--adapter", "99"], "--adapter changes nothing for `wavelane emit`"),
-        (&["--backend", "vulkan", "emit", VARIANT], "--backend changes nothing for `wavelane emit`"),
-        (&["emit", VARIANT, "--emulate", "32"], "--emulate changes nothing"),
-        (&["list", "--timeout", "1"], "--timeout changes nothing for `wavelane list`"),
-        (&["list", "--checked"], "--checked changes nothing"),
-        (&["compare", "a.json", "b.json", "--adapter", "0"], "--adapter changes nothing for `wavelane compare`"),
-        (
-            &["explain", "--from", "a.json", "--emulate", "64"],
-            "--emulate changes nothing for `wavelane explain --from`",
-        ),
+        (&["emit", VARIANT, "--adapter", "99"], "unexpected argument '--adapter'"),
+        (&["emit", VARIANT, "--emulate", "32"], "unexpected argument '--emulate'"),
+        (&["list", "--timeout", "1"], "unexpected argument '--timeout'"),
+        (&["list", "--checked"], "unexpected argument '--checked'"),
+        (&["compare", "a.json", "b.json", "--adapter", "0"], "unexpected argument '--adapter'"),
+        (&["report", "a.json", "--simulate", "8"], "unexpected argument '--simulate'"),
+        (&["--adapter", "0", "info"], "--adapter goes after the command"),
+        (&["--backend", "vulkan", "emit", VARIANT], "see wavelane emit --help"),
+        (&["--checked", "list"], "--checked goes after the command"),
+        (&["explain", "--from", "a.json", "--emulate", "64"], "cannot be used with"),
         (&["tune", "--sizes", "29"], "28"),
         (&["tune", "--sizes", "10,x"], "x"),
         (&["tune", "--entry", "main"], "--kernel"),
@@ -261,6 +305,11 @@ fn a_simulated_width_is_chosen_anywhere() -> Outcome {
     let run = wavelane(&["info", "--simulate", "64"])?;
     expect(run.code == Some(0) && run.stdout.contains("64 counted, 64 reported"), "64 lanes", &run)?;
     expect(run.stdout.contains("count issued instructions"), "what its timestamps are", &run)?;
+    let options = "--simulate 8 --emulate 4 --checked --waiting";
+    let run = wavelane(&[&["measure", "lane-map"], &*options.split(' ').collect::<Vec<_>>()].concat())?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    expect(run.stdout.contains(&format!("wavelane measure lane-map {options}\n")), "how to repeat it", &run)?;
+    expect(run.stdout.contains("asked for, although subgroups of 8 lanes"), "why this path", &run)?;
     for (args, reason) in [
         (&["--simulate", "48"][..], "power of two"),
         (&["--simulate", "2"], "power of two"),
@@ -384,6 +433,8 @@ fn saved_records_are_shown_again() -> Outcome {
         let html = std::fs::read_to_string(&page)?;
         expect(html.contains(title) && html.ends_with("</html>\n"), title, &run)?;
         expect(html.matches("<article").count() == articles, "a card an experiment", &run)?;
+        let named = records.iter().all(|record| html.contains(record));
+        expect(named == (records.len() > 1), "records of one adapter by their files", &run)?;
     }
     Ok(())
 }
@@ -680,7 +731,7 @@ fn a_closed_pipe_is_no_error() -> Outcome {
 /// There is time for the probe and for one dispatch, but not for those that are timed.
 fn an_experiment_that_fails_is_written_too() -> Outcome {
     // Other tests take cores too, and a try that gets stuck before the timed kernels says nothing.
-    for seconds in ["0.01", "0.02", "0.03", "0.05"].into_iter().cycle().take(40) {
+    for seconds in ["0.01", "0.02", "0.03", "0.05", "0.1"].into_iter().cycle().take(50) {
         let (json_file, csv) = (scratch("cli-failed.json")?, scratch("cli-failed.csv")?);
         let html = scratch("cli-failed.html")?;
         let files = ["--json", text(&json_file), "--csv", text(&csv), "--html", text(&html)];

@@ -217,7 +217,8 @@ fn nothing_is_wider_than_a_phone(driver: &Driver) -> Outcome {
     record.experiments[0].rows[0].cell = "2^28-items,grid-stride,4-vec4-in-flight,one-word".repeat(3);
     let page = saved("page-phone.html", &report::html::write(&record))?;
     driver.visit(&page, PHONE, async |client| fits(&client, PHONE[0]).await)?;
-    let page = saved("page-phone-both.html", &report::side_by_side::write(&[record.clone(), record]))?;
+    let page =
+        saved("page-phone-both.html", &report::side_by_side::write(&[("a.json", &record), ("b.json", &record)]))?;
     driver.visit(&page, PHONE, async |client| fits(&client, PHONE[0]).await)
 }
 
@@ -226,7 +227,7 @@ fn records_stand_side_by_side_and_stack_on_a_phone(driver: &Driver) -> Outcome {
     let mut second = first.clone();
     second.adapter.name = "Another GPU".into();
     let both = [first, second];
-    let page = saved("page-both.html", &report::side_by_side::write(&both))?;
+    let page = saved("page-both.html", &report::side_by_side::write(&[("a.json", &both[0]), ("b.json", &both[1])]))?;
     for (size, beside) in [(DESK, true), (PHONE, false)] {
         driver.visit(&page, size, async |client| {
             equal("title", &*client.title().await?, "wavelane: 2 records side by side")?;

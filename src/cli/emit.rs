@@ -4,12 +4,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use wavelane::shader::{Assembled, Checks, catalog, reflect};
+use wavelane::shader::{Assembled, catalog, reflect};
 use wavelane::wgpu::Features;
 
 use super::output::Destination;
 use super::translate::{Language, translate};
-use super::{Failure, Result};
+use super::{Failure, Result, checks};
 
 /// Prints a shader variant as it is assembled, or translated as wgpu translates it
 ///
@@ -25,6 +25,9 @@ pub(super) struct EmitArgs {
     /// Writes to this file instead of standard output
     #[arg(long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
+    /// Keeps wgpu's run-time checks in a translation
+    #[arg(long)]
+    checked: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,7 +44,7 @@ enum Target {
     Hlsl,
 }
 
-pub(super) fn run(args: &EmitArgs, checks: Checks) -> Result {
+pub(super) fn run(args: &EmitArgs) -> Result {
     let variant = catalog::find(&args.variant).map_err(|error| Failure::usage(error.to_string()))?;
     let to_terminal = args.output == Path::new("-") && std::io::stdout().is_terminal();
     if args.target == Target::Spirv && to_terminal {
@@ -57,7 +60,7 @@ pub(super) fn run(args: &EmitArgs, checks: Checks) -> Result {
         Target::Hlsl => Language::Hlsl,
     };
     let (module, info) = assembled.validate()?;
-    output.write(&translate(&module, &info, language, checks)?)
+    output.write(&translate(&module, &info, language, checks(args.checked))?)
 }
 
 /// The text with the directive that browsers ask for, which naga does not take.

@@ -19,9 +19,11 @@ use super::{DeviceArgs, Failure, Result, input, measure, output};
 pub(super) struct ExplainArgs {
     #[arg(value_name = "ID", help = help())]
     id: Option<String>,
-    /// Takes the measurements from this record, which `measure --json` wrote
-    #[arg(long, value_name = "RECORD.json")]
+    /// Takes the measurements from this record, which `measure --json` wrote; no device is opened then
+    #[arg(long, value_name = "RECORD.json", conflicts_with_all = ["adapter", "backend", "simulate", "emulate", "checked", "timeout"])]
     from: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArgs,
 }
 
 fn help() -> String {
@@ -29,19 +31,16 @@ fn help() -> String {
     format!("The question, all in short if none is named: {}", ids.join(", "))
 }
 
-pub(super) fn run(device: &DeviceArgs, args: &ExplainArgs) -> Result {
+pub(super) fn run(args: &ExplainArgs) -> Result {
     let questions = match &args.id {
         Some(id) => std::slice::from_ref(explain::find(id).map_err(|error| Failure::usage(error.to_string()))?),
         None => explain::questions(),
     };
     let (record, failed) = match &args.from {
-        Some(path) => {
-            device.refuse("explain --from", &[])?;
-            (input::record(path)?, None)
-        }
+        Some(path) => (input::record(path)?, None),
         None => {
             let needed: Vec<_> = questions.iter().flat_map(|question| question.experiments).copied().collect();
-            measure::record(device, Options::default(), &needed)?
+            measure::record(&args.device, Options::default(), &needed)?
         }
     };
     let mut text = adapter(&record);

@@ -6,8 +6,9 @@ use std::io::IsTerminal;
 use clap::Args;
 use comfy_table::{Attribute, Cell, Color};
 use serde::Serialize;
+use wavelane::lab;
 use wavelane::report::AdapterRecord;
-use wavelane::{Gpu, SubgroupPath, wgpu};
+use wavelane::{Gpu, wgpu};
 
 use super::{DeviceArgs, Result, output};
 
@@ -27,6 +28,8 @@ pub(super) struct InfoArgs {
     /// Prints JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    device: DeviceArgs,
 }
 
 /// The version of the JSON.
@@ -100,7 +103,8 @@ struct Shape {
     linear: bool,
 }
 
-pub(super) fn run(device: &DeviceArgs, args: &InfoArgs) -> Result {
+pub(super) fn run(args: &InfoArgs) -> Result {
+    let device = &args.device;
     let adapters = device.adapters()?;
     let chosen = device.choose(&adapters)?;
     let listed = adapters
@@ -146,12 +150,7 @@ impl DeviceInfo {
             counted_lanes: probe.width(),
             path: gpu.path().name(),
             path_lanes: gpu.lanes(),
-            path_reason: match gpu.path() {
-                SubgroupPath::Emulated { .. } if probe.path() == SubgroupPath::Native => {
-                    format!("asked for, although {}", probe.reason())
-                }
-                _ => probe.reason(),
-            },
+            path_reason: lab::adapter_record(gpu).path_reason,
             warning: probe.warning(),
             counts_issues: gpu.is_simulated(),
             timestamp_period_ns: (has(wgpu::Features::TIMESTAMP_QUERY) && !gpu.is_simulated())

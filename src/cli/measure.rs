@@ -39,11 +39,20 @@ pub(super) struct MeasureArgs {
     /// Writes one self-contained page with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) device: DeviceArgs,
+}
+
+/// A quick run of everything on this device.
+impl From<DeviceArgs> for MeasureArgs {
+    fn from(device: DeviceArgs) -> Self {
+        Self { device, ..Self::default() }
+    }
 }
 
 type Render = fn(&Record) -> String;
 
-pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
+pub(super) fn run(args: &MeasureArgs) -> Result {
     // All that can be wrong with the command line is told before a minute of measuring.
     for id in &args.ids {
         lab::find(id).map_err(|error| Failure::usage(error.to_string()))?;
@@ -52,30 +61,19 @@ pub(super) fn run(device: &DeviceArgs, args: &MeasureArgs) -> Result {
         [(&args.json, report::json::write), (&args.csv, report::csv::write), (&args.html, report::html::write)];
     let views = Destination::open_all(views)?;
     let effort = if args.full { Effort::Full } else { Effort::Quick };
-    let (record, failed) = record(device, Options { effort, waiting: args.waiting }, &args.ids)?;
+    let (record, failed) = record(&args.device, Options { effort, waiting: args.waiting }, &args.ids)?;
 
     let tables = !views.iter().any(|(to, _)| matches!(to, Destination::Stdout));
     for (to, render) in views {
         to.write(render(&record).as_bytes())?;
     }
     if tables {
-        output::print(text(args, &record))?;
+        // Whoever names experiments wants all of them; otherwise one line each is enough.
+        let text = if args.ids.is_empty() { report::terminal::summary } else { report::terminal::in_full };
+        output::print(text(&record, output::columns()))?;
     }
     // What did not fail is told all the same.
     failed.map_or(Ok(()), Err)
-}
-
-/// The record for the person at the terminal.
-fn text(args: &MeasureArgs, record: &Record) -> String {
-    // Whoever names experiments wants all of them; otherwise one line each is enough.
-    let mut text = String::new();
-    if !args.ids.is_empty() {
-        for experiment in &record.experiments {
-            text += &report::terminal::experiment(experiment, output::columns());
-            text.push('\n');
-        }
-    }
-    text + &report::terminal::summary(record, output::columns())
 }
 
 /// Runs these experiments, or all of them where none is named, on the device that the options choose, and tells the person

@@ -20,7 +20,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use wavelane::simt::{self, SimtOptions};
 use wavelane::{Adapters, Gpu, GpuOptions, SubgroupPath, shader, wgpu};
 
@@ -45,9 +46,10 @@ Environment:
 
 /// Measures what the lanes of a GPU really do.
 ///
-/// Without a subcommand, a quick pass of all experiments runs on the best adapter (the same as `wavelane measure`).
+/// Without a command, a quick pass of all experiments runs on the best adapter (the same as `wavelane measure`). The
+/// options below are of that run; a command's own come after it, and `wavelane help COMMAND` lists them.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXIT_CODES, max_term_width = 100, disable_help_subcommand = true)]
+#[command(version, after_help = EXIT_CODES, max_term_width = 100)]
 struct Cli {
     /// More of the log on standard error: -v information, -vv debugging, -vvv everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
@@ -71,27 +73,27 @@ enum Command {
 }
 
 /// Which device, and how it is used.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Device")]
 struct DeviceArgs {
     /// Uses this adapter: an index of `wavelane info`, or a part of a name [default: the best one]
-    #[arg(long, global = true, value_name = "NAME|INDEX")]
+    #[arg(long, value_name = "NAME|INDEX")]
     adapter: Option<String>,
     /// Looks at the adapters of this backend only
-    #[arg(long, global = true)]
+    #[arg(long)]
     backend: Option<Backend>,
     /// Uses the simulator, a CPU device whose subgroups have this many lanes: it counts issued instructions and has no
     /// times. Without any adapter `measure` and `explain` take it at 32 lanes
-    #[arg(long, global = true, value_name = "LANES", value_parser = simulated_lanes, conflicts_with_all = ["adapter", "backend"])]
+    #[arg(long, value_name = "LANES", value_parser = simulated_lanes, conflicts_with_all = ["adapter", "backend"])]
     simulate: Option<u32>,
     /// Emulates subgroups of this width over workgroup memory, whatever the device has
-    #[arg(long, global = true, value_name = "LANES", value_parser = emulated_lanes)]
+    #[arg(long, value_name = "LANES", value_parser = emulated_lanes)]
     emulate: Option<u32>,
     /// Keeps wgpu's run-time checks in the library's own kernels
-    #[arg(long, global = true)]
+    #[arg(long)]
     checked: bool,
     /// Gives up when the device does not finish a step in this time [default: 120]
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 }
 
@@ -111,12 +113,8 @@ impl DeviceArgs {
         })
     }
 
-    fn checks(&self) -> shader::Checks {
-        if self.checked { shader::Checks::Checked } else { shader::Checks::Trusted }
-    }
-
     fn options(&self) -> GpuOptions {
-        let mut options = Gpu::options().checks(self.checks());
+        let mut options = Gpu::options().checks(checks(self.checked));
         if let Some(lanes) = self.emulate {
             options = options.path(SubgroupPath::Emulated { lanes });
         }
@@ -124,24 +122,6 @@ impl DeviceArgs {
             options = options.timeout(timeout);
         }
         options
-    }
-
-    /// Refuses these options for a command that opens no device, but for those that it has a use for.
-    fn refuse(&self, command: &str, but: &[&str]) -> Result {
-        let given = [
-            ("--adapter", self.adapter.is_some()),
-            ("--backend", self.backend.is_some()),
-            ("--simulate", self.simulate.is_some()),
-            ("--emulate", self.emulate.is_some()),
-            ("--checked", self.checked),
-            ("--timeout", self.timeout.is_some()),
-        ];
-        match given.iter().find(|(option, given)| *given && !but.contains(option)) {
-            Some((option, _)) => {
-                Err(Failure::usage(format!("{option} changes nothing for `wavelane {command}`, which opens no device")))
-            }
-            None => Ok(()),
-        }
     }
 
     /// Opens the adapter that a run takes.
@@ -187,6 +167,11 @@ impl DeviceArgs {
     }
 }
 
+/// What `--checked` asks for.
+fn checks(checked: bool) -> shader::Checks {
+    if checked { shader::Checks::Checked } else { shader::Checks::Trusted }
+}
+
 fn emulated_lanes(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(lanes) if lanes.is_power_of_two() && lanes <= shader::MAX_LANES => Ok(lanes),
@@ -212,7 +197,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Runs the tool and answers with its exit code.
 pub(crate) fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are such errors too, with code 0. A closed pipe is no reason to fail.
@@ -221,7 +206,7 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     start_log(&cli);
-    match run(&cli) {
+    match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let _ = writeln!(std::io::stderr(), "error: {failure}");
@@ -230,19 +215,43 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result {
-    match &cli.command {
-        None => measure::run(&cli.device, &MeasureArgs::default()),
-        Some(Command::Info(args)) => info::run(&cli.device, args),
-        Some(Command::Measure(args)) => measure::run(&cli.device, args),
-        Some(Command::Compare(args)) => cli.device.refuse("compare", &[]).and_then(|()| compare::run(args)),
-        Some(Command::Report(args)) => cli.device.refuse("report", &[]).and_then(|()| report::run(args)),
-        Some(Command::Explain(args)) => explain::run(&cli.device, args),
-        Some(Command::List(args)) => cli.device.refuse("list", &[]).and_then(|()| list::run(args)),
-        Some(Command::Emit(args)) => {
-            cli.device.refuse("emit", &["--checked"]).and_then(|()| emit::run(args, cli.device.checks()))
-        }
-        Some(Command::Tune(args)) => tune::run(&cli.device, args),
+/// The command line, taken apart.
+fn parse() -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches().map_err(with_commands)?;
+    if let (Some(command), Some(option)) = (matches.subcommand_name(), device_option(&matches)) {
+        let message = format!("--{option} goes after the command, if it has it: see wavelane {command} --help");
+        return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
+    }
+    Cli::from_arg_matches(&matches)
+}
+
+/// The first of the options of a device that are given before any command.
+fn device_option(matches: &ArgMatches) -> Option<&clap::Id> {
+    matches.try_get_one("DeviceArgs").ok().flatten()
+}
+
+/// Tells which commands there are to somebody who named another.
+fn with_commands(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        let cli = Cli::command();
+        let names: Vec<_> = cli.get_subcommands().map(|command| command.get_name()).collect();
+        let list = format!("the commands are {}", names.join(", "));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![list.into()]));
+    }
+    error
+}
+
+fn run(cli: Cli) -> Result {
+    match cli.command {
+        None => measure::run(&MeasureArgs::from(cli.device)),
+        Some(Command::Info(args)) => info::run(&args),
+        Some(Command::Measure(args)) => measure::run(&args),
+        Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::List(args)) => list::run(&args),
+        Some(Command::Emit(args)) => emit::run(&args),
+        Some(Command::Tune(args)) => tune::run(&args),
     }
 }
 

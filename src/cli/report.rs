@@ -26,18 +26,19 @@ pub(super) struct ReportArgs {
     csv: Option<PathBuf>,
 }
 
-type Render = fn(&[Record]) -> String;
+type Render = fn(&[(String, Record)]) -> String;
 
 pub(super) fn run(args: &ReportArgs) -> Result {
     if args.csv.is_some() && args.records.len() > 1 {
         return Err(Failure::usage("--csv takes one record: its rows do not say which record they are of"));
     }
-    let records = args.records.iter().map(|path| input::record(path)).collect::<Result<Vec<_>>>()?;
+    let named = |path: &PathBuf| Ok((path.display().to_string(), input::record(path)?));
+    let records = args.records.iter().map(named).collect::<Result<Vec<_>>>()?;
     let views: [(_, Render); 2] = [(&args.html, html), (&args.csv, csv)];
     let views = Destination::open_all(views)?;
     if views.is_empty() {
         let tables: Vec<_> =
-            records.iter().map(|record| report::terminal::summary(record, output::columns())).collect();
+            records.iter().map(|(_, record)| report::terminal::summary(record, output::columns())).collect();
         return output::print(tables.join("\n"));
     }
     for (to, render) in views {
@@ -46,13 +47,13 @@ pub(super) fn run(args: &ReportArgs) -> Result {
     Ok(())
 }
 
-fn html(records: &[Record]) -> String {
+fn html(records: &[(String, Record)]) -> String {
     match records {
-        [record] => report::html::write(record),
+        [(_, record)] => report::html::write(record),
         records => report::side_by_side::write(records),
     }
 }
 
-fn csv(records: &[Record]) -> String {
-    records.iter().map(report::csv::write).collect()
+fn csv(records: &[(String, Record)]) -> String {
+    records.iter().map(|(_, record)| report::csv::write(record)).collect()
 }

@@ -14,7 +14,8 @@ use super::{DeviceArgs, Failure, Result, measure};
 ///
 /// Swept are the workgroup size and the loads a lane, then the grid around whole waves of the device. Each candidate's
 /// result is compared with the host's before it is timed. Sizes are taken only where they are clearly faster than the
-/// default over all numbers of items together, in samples taken anew; the default stays otherwise.
+/// default over all numbers of items together, in samples taken anew, and more than 5 % slower over none of them; the
+/// default stays otherwise.
 ///
 /// A program reads the JSON with `wavelane::report::Tunings::from_json` and gives its sizes to its plans. It is one object:
 /// `schema` (1; fields are only ever added), `version`, `created_s`, `adapter`, `effort`, `wall_s`, and for each of
@@ -48,6 +49,8 @@ pub(super) struct TuneArgs {
     /// Words of each storage buffer
     #[arg(long, value_name = "N", requires = "kernel", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..))]
     items: u32,
+    #[command(flatten)]
+    device: DeviceArgs,
 }
 
 fn values(text: &str) -> Result<(String, Vec<f64>), String> {
@@ -58,7 +61,8 @@ fn values(text: &str) -> Result<(String, Vec<f64>), String> {
     parsed.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "a name and numbers are needed: WIDTH=64,128".into())
 }
 
-pub(super) fn run(device: &DeviceArgs, args: &TuneArgs) -> Result {
+pub(super) fn run(args: &TuneArgs) -> Result {
+    let device = &args.device;
     if device.simulate.is_some() {
         return Err(Failure::usage("the simulator has no times to tune by"));
     }

@@ -568,6 +568,7 @@ mod tests {
                 timestamp_period_ns: None,
             },
             effort: "quick".into(),
+            options: String::new(),
             wall_s: 0.0,
             experiments: ids.into_iter().map(experiment).collect(),
         }

@@ -89,6 +89,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::{Gpu, SubgroupPath};
 use crate::measure::{Effort, Sampler};
 use crate::report::{AdapterRecord, ExperimentRecord, Record, Row, SCHEMA, Verdict};
+use crate::shader::Checks;
 
 /// One experiment of the lab.
 #[derive(Clone, Copy, Debug)]
@@ -300,30 +301,24 @@ fn distrust(outcome: &mut Outcome, drift: Option<f64>, is_cpu: bool) {
     }
     let moved = drift.filter(|drift| (drift - 1.0).abs() > if is_cpu { MAX_DRIFT_CPU } else { MAX_DRIFT });
     // Noise that comes and goes can push a median out of its band, but hardly every interval into one.
-    if let Some(drift) = moved
-        && (!is_cpu || outcome.verdict == Verdict::Differs)
-    {
-        outcome.verdict = Verdict::Ambiguous;
-        outcome.finding.push_str(&format!(
-            " The clock did not hold still: a fixed reference kernel took {drift:.2} times as long at the end of the \
-             experiment as at its start, so its times say little."
-        ));
-    }
-    if let Some(control) = &outcome.control
-        && control.verdict != Verdict::Differs
-    {
-        outcome.verdict = Verdict::Ambiguous;
-        outcome.finding.push_str(&format!(
-            " The negative control ({}) gave {:.2} and did not come out as different from {:.2}, so this measurement \
-             cannot tell one from the other.",
+    let clock = moved.filter(|_| !is_cpu || outcome.verdict == Verdict::Differs).map(|drift| {
+        format!(
+            "The clock did not hold still: a fixed reference kernel took {drift:.2} times as long at the end of the \
+             experiment as at its start, so its times say little. "
+        )
+    });
+    let teeth = outcome.control.as_ref().filter(|control| control.verdict != Verdict::Differs).map(|control| {
+        format!(
+            "This run had no teeth: the negative control ({}) gave {:.2} and did not come out as different from {:.2}, so \
+             the measurement cannot tell one from the other. ",
             control.what, control.value, control.prediction.value
-        ));
-    }
-    if outcome.verdict != Verdict::Holds && is_cpu && drift.is_some() {
-        outcome.finding.push_str(
-            " Times on a CPU driver double whenever another program takes a core: repeat on an idle machine, with \
-             lavapipe on one thread (LP_NUM_THREADS=1).",
-        );
+        )
+    });
+    // Before the finding, which draws its conclusion as if all had gone well.
+    let doubts: String = [clock, teeth].into_iter().flatten().collect();
+    if !doubts.is_empty() {
+        outcome.verdict = Verdict::Ambiguous;
+        outcome.finding.insert_str(0, &doubts);
     }
 }
 
@@ -447,7 +442,8 @@ pub fn run(
     let chosen: Vec<_> = EXPERIMENTS.iter().filter(|e| wanted.is_empty() || wanted.contains(&e.id)).collect();
     let started = Instant::now();
     let created_s = seconds_since_1970();
-    let Options { effort, waiting } = options.into();
+    let options = options.into();
+    let Options { effort, waiting } = options;
     let sampler = Sampler::new(gpu, effort)?;
     let bench = Bench { waiting, ..Bench::new(gpu, &sampler, effort) };
     let experiments = run_each(&chosen, |experiment| experiment.run(&bench), &mut progress);
@@ -457,9 +453,24 @@ pub fn run(
         created_s,
         adapter: adapter_record(gpu),
         effort: effort.name().into(),
+        options: options_said(gpu, options),
         wall_s: started.elapsed().as_secs_f64(),
         experiments,
     })
+}
+
+/// The options of `wavelane measure` that open a device like this one and run experiments like this.
+fn options_said(gpu: &Gpu, Options { effort, waiting }: Options) -> String {
+    let (_, simulated) = gpu.probe().reported();
+    let emulated = gpu.path() != gpu.probe().path();
+    let said = [
+        gpu.is_simulated().then(|| format!("--simulate {simulated}")),
+        emulated.then(|| format!("--emulate {}", gpu.lanes())),
+        (gpu.checks() == Checks::Checked).then(|| "--checked".into()),
+        (effort == Effort::Full).then(|| "--full".into()),
+        waiting.then(|| "--waiting".into()),
+    ];
+    said.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// Now, as records say it.
@@ -511,7 +522,7 @@ pub fn adapter_record(gpu: &Gpu) -> AdapterRecord {
             wgpu::DeviceType::DiscreteGpu => "discrete GPU",
             wgpu::DeviceType::IntegratedGpu => "integrated GPU",
             wgpu::DeviceType::VirtualGpu => "virtual GPU",
-            wgpu::DeviceType::Cpu => "CPU driver",
+            wgpu::DeviceType::Cpu => AdapterRecord::CPU_DRIVER,
             wgpu::DeviceType::Other => "other",
         }
         .into(),
@@ -519,7 +530,12 @@ pub fn adapter_record(gpu: &Gpu) -> AdapterRecord {
         reported_lanes: [min, max],
         counted_lanes: probe.width(),
         path: gpu.path().to_string(),
-        path_reason: probe.reason(),
+        path_reason: match gpu.path() {
+            SubgroupPath::Emulated { .. } if probe.path() == SubgroupPath::Native => {
+                format!("asked for, although {}", probe.reason())
+            }
+            _ => probe.reason(),
+        },
         timestamp_period_ns: (gpu.features().contains(wgpu::Features::TIMESTAMP_QUERY) && !gpu.is_simulated())
             .then(|| gpu.queue().get_timestamp_period().into()),
     }
@@ -568,7 +584,7 @@ mod tests {
         let row = Row::count("cell", "count", Unit::Count, 1);
         let outcome = |verdict, control_at: u32| Outcome {
             prediction: String::new(),
-            finding: String::new(),
+            finding: "A conclusion.".into(),
             method: String::new(),
             verdict,
             rows: vec![],
@@ -581,17 +597,18 @@ mod tests {
             (Differs, 2, Some(0.5), false, Ambiguous, "0.50 times as long"),
             (Holds, 2, Some(1.5), true, Holds, ""),
             (Differs, 2, Some(1.5), true, Ambiguous, "1.50 times as long"),
-            (Differs, 2, Some(1.2), true, Differs, "CPU driver"),
+            (Differs, 2, Some(1.2), true, Differs, ""),
             (Differs, 2, None, true, Differs, ""),
             (Holds, 1, Some(1.0), false, Ambiguous, "negative control"),
             (Differs, 1, None, false, Ambiguous, "negative control"),
-            (Ambiguous, 2, Some(1.0), true, Ambiguous, "CPU driver"),
+            (Ambiguous, 2, Some(1.0), true, Ambiguous, ""),
         ] {
             let mut outcome = outcome(verdict, control_at);
             distrust(&mut outcome, drift, is_cpu);
             assert_eq!(outcome.verdict, then, "{verdict:?} {drift:?} {is_cpu}");
-            assert!(outcome.finding.contains(says), "{}", outcome.finding);
-            assert_eq!(outcome.finding.is_empty(), says.is_empty(), "{}", outcome.finding);
+            let doubts = outcome.finding.strip_suffix("A conclusion.").expect("doubts come before the conclusion");
+            assert!(doubts.contains(says), "{}", outcome.finding);
+            assert_eq!(doubts.is_empty(), says.is_empty(), "{}", outcome.finding);
         }
     }
 

@@ -6,7 +6,8 @@
 //! host's, item by item, before it is timed.
 //!
 //! The best of many medians is low by luck too, so the winner meets the default once more, in samples of their own. It is
-//! taken only where it is clearly faster; whatever is inside the noise stays as it was.
+//! taken only where it is clearly faster over all numbers of items together and loses over none of them; whatever is inside
+//! the noise stays as it was.
 
 use std::time::Instant;
 
@@ -372,18 +373,16 @@ fn judged(
     if samples.is_empty() {
         return found;
     }
-    let gains: Vec<_> = samples.iter().map(|(default, fastest)| paired_ratio(default, fastest)).collect();
-    found.sizes = (items.iter().zip(samples).zip(&gains))
-        .map(|((&items, (default, fastest)), gains)| SizeTuning {
-            items,
-            default_ns: median(default),
-            fastest_ns: median(fastest),
-            gain: median(gains),
-            interval: interval(gains),
-        })
-        .collect();
+    let size = |(&items, (default, fastest)): (&u32, &(Vec<f64>, Vec<f64>))| {
+        let (default_ns, fastest_ns) = (median(default), median(fastest));
+        let gain = default_ns / fastest_ns;
+        // Of the ratios of the rounds, whose median may be another one than the medians' ratio.
+        let [low, high] = interval(&paired_ratio(default, fastest));
+        SizeTuning { items, default_ns, fastest_ns, gain, interval: [low.min(gain), high.max(gain)] }
+    };
+    found.sizes = items.iter().zip(samples).map(size).collect();
     (found.gain, found.interval) = together(&found.sizes);
-    if found.comparison() == Comparison::Faster {
+    if found.comparison() == Comparison::Faster && found.loses().is_none() {
         found.tuning = fastest;
     }
     found
@@ -433,8 +432,23 @@ mod tests {
         // What one number of items gains, another loses.
         let pairs = [(vec![200.0; 7], vec![100.0; 7]), (vec![100.0; 7], vec![200.0; 7])];
         assert_eq!(judged(DEFAULT, OTHER, 9, &[16, 64], &pairs).tuning, DEFAULT);
+        // What gains over all of them together may still lose over one.
+        let pairs = [(vec![900.0; 7], samples(100.0, 0.01)), (vec![80.7; 7], samples(100.0, 0.01))];
+        let found = judged(DEFAULT, OTHER, 9, &[16, 64], &pairs);
+        assert_eq!((found.comparison(), found.tuning), (Comparison::Faster, DEFAULT));
+        assert_eq!(found.loses().map(|size| size.items), Some(64));
         // A clock that does not move says nothing.
         assert_eq!(judged(DEFAULT, OTHER, 9, &[16], &[(vec![0.0; 7], vec![0.0; 7])]).tuning, DEFAULT);
+    }
+
+    #[test]
+    fn a_gain_is_the_ratio_of_the_times_beside_it() {
+        // Of these the median of the ratios, 2, is not the ratio of the medians.
+        let pairs = [(vec![10.0, 20.0, 30.0], vec![5.0, 16.0, 15.0])];
+        let SizeTuning { default_ns, fastest_ns, gain, interval, .. } =
+            judged(DEFAULT, OTHER, 9, &[16], &pairs).sizes[0];
+        assert_eq!((default_ns, fastest_ns, gain), (20.0, 15.0, 20.0 / 15.0));
+        assert!(interval[0] <= gain && gain <= interval[1], "{interval:?}");
     }
 
     #[test]

@@ -54,11 +54,14 @@ impl Unit {
     pub fn format_range(self, [low, high]: [f64; 2]) -> String {
         let largest = if low.abs() > high.abs() { low } else { high };
         let (low, high) = (self.format_as(low, largest), self.format_as(high, largest));
+        if high == low {
+            return high;
+        }
         let low = match high.split_once(' ') {
             Some((_, symbol)) => low.strip_suffix(symbol).unwrap_or(&low).trim_end(),
             None => &low,
         };
-        if high == low { high } else { format!("{low} to {high}") }
+        format!("{low} to {high}")
     }
 
     /// `value`, scaled as `like` is.
@@ -187,7 +190,7 @@ mod tests {
         assert_eq!(Unit::Ns.format_range([950.0, 1_050.0]), "0.950 to 1.05 us");
         assert_eq!(Unit::GbPerS.format_range([4_100.0, 4_300.0]), "4,100 to 4,300 GB/s");
         assert_eq!(Unit::Ratio.format_range([1.9, 2.1]), "1.90 to 2.10");
-        assert_eq!(Unit::Lanes.format_range([32.0, 32.0]), "32 to 32 lanes");
+        assert_eq!(Unit::Lanes.format_range([32.0, 32.0]), "32 lanes");
         assert_eq!(Unit::Ratio.format_range([2.0, 2.0]), "2");
     }
 

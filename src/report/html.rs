@@ -13,7 +13,7 @@ pub fn write(record: &Record) -> String {
     for group in groups(&record.experiments) {
         body += &group_heading(group);
         for (experiment, anchor) in record.experiments.iter().zip(&anchors).filter(|(e, _)| e.group == group) {
-            body += &card(experiment, anchor);
+            body += &card(experiment, anchor, &record.repeat(&experiment.id));
         }
         body += "</section>\n";
     }
@@ -48,11 +48,21 @@ pub(super) fn group_heading(group: &str) -> String {
     format!("<section>\n<h2>{}</h2>\n", escape(&capitalised(group)))
 }
 
-/// Text as HTML text or as an attribute's value in quotes.
+/// Text as HTML text or as an attribute's value in quotes; exponents, which plain text has after a `^`, are raised.
 pub(super) fn escape(text: &str) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut chars = text.chars().peekable();
+    let mut before = None;
+    while let Some(c) = chars.next() {
+        let last = before.replace(c);
         match c {
+            '^' if last.is_some_and(|c: char| c.is_ascii_digit()) && chars.peek().is_some_and(char::is_ascii_digit) => {
+                while let Some(digit) = chars.peek().and_then(|c| c.to_digit(10)) {
+                    escaped.push(RAISED[digit as usize]);
+                    chars.next();
+                }
+            }
             '&' => escaped += "&amp;",
             '<' => escaped += "&lt;",
             '>' => escaped += "&gt;",
@@ -143,7 +153,7 @@ pub(super) fn overview(record: &Record, anchors: &[String]) -> String {
 }
 
 /// How a record came to be.
-pub(super) fn run_facts(record: &Record) -> [(&'static str, String); 4] {
+pub(super) fn run_facts(record: &Record) -> [(&'static str, String); 5] {
     let adapter = &record.adapter;
     let [min, max] = adapter.reported_lanes;
     let reported = if min == max { min.to_string() } else { format!("{min} to {max}") };
@@ -152,6 +162,7 @@ pub(super) fn run_facts(record: &Record) -> [(&'static str, String); 4] {
         ("Path", format!("{}: {}", adapter.path, adapter.path_reason)),
         ("Clock", adapter.clock()),
         ("Run", format!("{}, {} s", record.effort, number(record.wall_s))),
+        ("Note", record.caution().into()),
     ]
     .map(|(name, text)| (name, escape(&text)))
 }
@@ -172,34 +183,43 @@ fn lanes(count: u32) -> String {
 
 struct Figure<'a> {
     value: String,
-    label: &'static str,
+    label: String,
     /// The experiment with its anchor, and the cell.
     of: Option<(&'a ExperimentRecord, &'a str, &'a str)>,
 }
 
 /// Key figures of any record, the most telling first.
 fn figures<'a>(record: &'a Record, anchors: &'a [String]) -> Vec<Figure<'a>> {
-    let plain = |value: String, label| Some(Figure { value, label, of: None });
-    // The largest value of a unit, among the experiments of a group or of all.
-    let largest = |unit: Unit, group: Option<&str>, label| {
+    let plain = |value: String, label: &str| Some(Figure { value, label: label.into(), of: None });
+    // The largest value of a unit, among the experiments of a group or of all. What is ambiguous is shown only where there
+    // is nothing else, and then says so.
+    let largest = |unit: Unit, group: Option<&str>, label: &str| {
         let of_group =
             record.experiments.iter().zip(anchors).filter(|(e, _)| group.is_none_or(|group| e.group == group));
         let rows = of_group.flat_map(|(e, anchor)| e.rows.iter().map(move |row| (e, anchor, row)));
         rows.filter(|(_, _, row)| row.unit == unit && row.value.is_finite())
-            .max_by(|(_, _, a), (_, _, b)| a.value.total_cmp(&b.value))
-            .map(|(e, anchor, row)| Figure {
+            .map(|(e, anchor, row)| {
+                (e, anchor, row, [Some(e.verdict), row.verdict].contains(&Some(Verdict::Ambiguous)))
+            })
+            .max_by(|(_, _, a, a_unsure), (_, _, b, b_unsure)| b_unsure.cmp(a_unsure).then(a.value.total_cmp(&b.value)))
+            .map(|(e, anchor, row, is_unsure)| Figure {
                 value: if unit == Unit::Ratio { number(row.value) + " times" } else { unit.format(row.value) },
-                label,
+                label: format!("{label}{}", if is_unsure { " (ambiguous)" } else { "" }),
                 of: Some((e, anchor, &row.cell)),
             })
     };
     let is_judged = |verdict| !matches!(verdict, Verdict::NotMeasurable | Verdict::Failed);
     let judged = record.experiments.iter().filter(|e| is_judged(e.verdict)).count();
-    let hold = record.experiments.iter().filter(|e| e.verdict == Verdict::Holds).count();
+    let count = |verdict| record.experiments.iter().filter(|e| e.verdict == verdict).count();
+    let hold = count(Verdict::Holds);
+    let claims = match count(Verdict::Ambiguous) {
+        0 => "claims of the SIMT model hold here".into(),
+        unsure => format!("claims of the SIMT model hold here, {unsure} ambiguous"),
+    };
     let drift = record.experiments.iter().filter_map(|e| e.reference_drift).map(|drift| (drift - 1.0).abs());
     let candidates = [
         plain(format!("{} lanes", record.adapter.counted_lanes), "in a subgroup, counted"),
-        plain(format!("{hold} of {judged}"), "claims of the SIMT model hold here"),
+        plain(format!("{hold} of {judged}"), &claims),
         largest(Unit::GbPerS, None, "most memory moved"),
         largest(Unit::Ratio, Some("lanes"), "dearest branch"),
         largest(Unit::GopsPerS, None, "most lane-operations"),
@@ -242,7 +262,7 @@ pub(super) fn facts(class: &str, facts: &[(&str, String)]) -> String {
     html + "</dl>\n"
 }
 
-fn card(e: &ExperimentRecord, anchor: &str) -> String {
+fn card(e: &ExperimentRecord, anchor: &str, repeat: &str) -> String {
     let control = e.control.as_ref().map_or_else(String::new, |c| {
         format!(
             "{}: {}, judged against {}: {}",
@@ -271,7 +291,7 @@ fn card(e: &ExperimentRecord, anchor: &str) -> String {
             ("Method", escape(&e.method)),
             ("Control, which must differ", control),
             ("Reference kernel", e.reference_drift.map_or_else(String::new, terminal::drift)),
-            ("Repeat", format!("<code>wavelane measure {}</code>", escape(&e.id))),
+            ("Repeat", format!("<code>{}</code>", escape(repeat))),
         ],
     );
     html += "</div>\n";
@@ -410,6 +430,12 @@ mod tests {
     }
 
     #[test]
+    fn exponents_are_raised() {
+        assert_eq!(escape("2^28 items, 10^9 < 10^10"), "2²⁸ items, 10⁹ &lt; 10¹⁰");
+        assert_eq!(escape("a^2, ^2, 2^, 2^n"), "a^2, ^2, 2^, 2^n");
+    }
+
+    #[test]
     fn the_first_screen_has_adapter_width_figures_and_verdicts() {
         let page = write(&sample::record());
         let first = page.split("<main>").next().expect("there is a first screen");
@@ -418,7 +444,7 @@ mod tests {
         let figures = first.split("<dl class=\"figures\">").nth(1).and_then(|rest| rest.split("</dl>").next());
         assert_eq!(figures.map(|figures| figures.matches("<dt>").count()), Some(5));
         assert!(first.contains("4,523 <small>GB/s</small>"), "{first}");
-        assert!(first.contains("<dd>3 <small>of 5</small>"), "{first}");
+        assert!(first.contains("hold here, 1 ambiguous</dt><dd>3 <small>of 5</small>"), "{first}");
         for verdict in Verdict::ALL {
             assert!(first.contains(verdict.word()));
         }
@@ -431,13 +457,33 @@ mod tests {
     }
 
     #[test]
+    fn an_ambiguous_figure_is_not_shown_as_a_fact() {
+        let mut record = sample::record();
+        let dearest = |record: &Record| {
+            let anchors = anchors(record.experiments.iter().map(|e| &*e.id));
+            let figures = figures(record, &anchors);
+            let figure = figures.iter().find(|figure| figure.label.starts_with("dearest")).expect("a branch was timed");
+            (figure.value.clone(), figure.label.clone())
+        };
+        assert_eq!(dearest(&record), ("31.9 times".into(), "dearest branch".into()));
+        // A dearer one, of which nobody can be sure.
+        let mut unsure = record.experiments[1].clone();
+        (unsure.id, unsure.verdict) = ("unsure".into(), Verdict::Ambiguous);
+        unsure.rows.iter_mut().for_each(|row| row.value *= 2.0);
+        record.experiments.push(unsure);
+        assert_eq!(dearest(&record), ("31.9 times".into(), "dearest branch".into()));
+        record.experiments.retain(|e| e.id != "k-way");
+        assert_eq!(dearest(&record), ("63.8 times".into(), "dearest branch (ambiguous)".into()));
+    }
+
+    #[test]
     fn every_experiment_has_a_card_with_its_plots_rows_and_command() {
-        let record = sample::record();
+        let record = Record { options: "--emulate 64".into(), ..sample::record() };
         let page = write(&record);
         let cards: Vec<_> = page.split("<article").skip(1).collect();
         assert_eq!(cards.len(), record.experiments.len());
         for e in &record.experiments {
-            let command = format!("<code>wavelane measure {}</code>", escape(&e.id));
+            let command = format!("<code>wavelane measure {} --emulate 64</code>", escape(&e.id));
             let card = cards.iter().find(|card| card.contains(&command)).expect("a card names its command");
             assert_eq!(card.matches("role=\"img\"").count(), e.plots.len());
             assert_eq!(card.matches("<desc").count(), e.plots.len());

@@ -22,11 +22,35 @@ pub struct Record {
     pub adapter: AdapterRecord,
     /// `quick` or `full`.
     pub effort: String,
+    /// The options of `wavelane measure` that run it so once more, as `--simulate 64 --full`; empty where there are none.
+    #[serde(default)]
+    pub options: String,
     /// How long the whole run took.
     #[serde(deserialize_with = "null_is_nan::number")]
     pub wall_s: f64,
     /// The experiments, in the order in which they ran.
     pub experiments: Vec<ExperimentRecord>,
+}
+
+impl Record {
+    /// The command that repeats this experiment as the run had it.
+    #[cfg(feature = "cli")]
+    pub(super) fn repeat(&self, id: &str) -> String {
+        format!("wavelane measure {id} {}", self.options).trim_end().into()
+    }
+
+    /// What is to be said of all times of the run; nothing where none of them came out other than predicted.
+    #[cfg(feature = "cli")]
+    pub(super) fn caution(&self) -> &'static str {
+        let is_off = |e: &ExperimentRecord| matches!(e.verdict, Verdict::Differs | Verdict::Ambiguous);
+        let is_timed = |e: &ExperimentRecord| e.reference_drift.is_some();
+        if self.adapter.kind == AdapterRecord::CPU_DRIVER && self.experiments.iter().any(|e| is_timed(e) && is_off(e)) {
+            "Times on a CPU driver double whenever another program takes a core: repeat what differs or is ambiguous on an \
+             idle machine, with lavapipe on one thread (LP_NUM_THREADS=1)."
+        } else {
+            ""
+        }
+    }
 }
 
 /// The adapter of a run.
@@ -37,7 +61,7 @@ pub struct AdapterRecord {
     pub name: String,
     /// Backend: vulkan, metal, dx12, or simt for the simulator.
     pub backend: String,
-    /// Discrete GPU, integrated GPU, virtual GPU, CPU driver, [`simulator`](Self::SIMULATOR) or other.
+    /// Discrete GPU, integrated GPU, virtual GPU, [`CPU driver`](Self::CPU_DRIVER), [`simulator`](Self::SIMULATOR) or other.
     pub kind: String,
     /// Driver name and version, as the driver gives them.
     pub driver: String,
@@ -54,6 +78,8 @@ pub struct AdapterRecord {
 }
 
 impl AdapterRecord {
+    /// The kind of a driver that runs on the CPU.
+    pub const CPU_DRIVER: &'static str = "CPU driver";
     /// The kind of this crate's simulator.
     pub const SIMULATOR: &'static str = "simulator";
 

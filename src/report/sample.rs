@@ -209,6 +209,7 @@ pub(crate) fn record() -> Record {
             timestamp_period_ns: Some(1.0),
         },
         effort: "quick".into(),
+        options: String::new(),
         wall_s: 48.23,
         experiments: vec![lane_map, k_way, shuffle, ladder, odd, grid_barrier, guard],
     }

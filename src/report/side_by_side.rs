@@ -1,5 +1,6 @@
 //! Several records as one HTML page, a column for each.
 
+use std::borrow::Borrow;
 use std::fmt::Write;
 
 use super::html::{
@@ -14,8 +15,11 @@ const KEY_ROWS: usize = 8;
 /// A page of these records: what each is of, with key figures and verdicts, a table of every verdict, then a card an
 /// experiment in which the records stand beside each other.
 ///
-/// Experiments are the same if their ids are, rows if cell and quantity are.
-pub fn write(records: &[Record]) -> String {
+/// Experiments are the same if their ids are, rows if cell and quantity are. Each record comes with its name, such as that
+/// of its file: adapters do not tell two runs of one of them apart.
+pub fn write(records: &[(impl AsRef<str>, impl Borrow<Record>)]) -> String {
+    let titles: Vec<_> = records.iter().map(|(title, _)| title.as_ref()).collect();
+    let records: Vec<_> = records.iter().map(|(_, record)| record.borrow()).collect();
     let mut ids: Vec<&str> = Vec::new();
     for experiment in records.iter().flat_map(|record| &record.experiments) {
         if !ids.contains(&&*experiment.id) {
@@ -23,10 +27,15 @@ pub fn write(records: &[Record]) -> String {
         }
     }
     let anchors = anchors(ids.iter().copied());
-    let names: Vec<_> = (1..).zip(records).map(|(n, record)| format!("{n}: {}", record.adapter.name)).collect();
-    let cards: Vec<_> = ids.iter().zip(&anchors).map(|(id, anchor)| Card::new(id, anchor, &names, records)).collect();
+    let named = |((n, record), title): ((i32, &&Record), &&str)| {
+        let name = &record.adapter.name;
+        let is_alone = records.iter().filter(|other| other.adapter.name == *name).count() == 1;
+        if is_alone { format!("{n}: {name}") } else { format!("{n}: {title}, {name}") }
+    };
+    let names: Vec<_> = (1..).zip(&records).zip(&titles).map(named).collect();
+    let cards: Vec<_> = ids.iter().zip(&anchors).map(|(id, anchor)| Card::new(id, anchor, &names, &records)).collect();
 
-    let mut body = first_screen(records, &cards);
+    let mut body = first_screen(&records, &titles, &names, &cards);
     body += "<main>\n";
     body += &summary(&names, &cards);
     for group in groups(cards.iter().map(Card::any)) {
@@ -41,16 +50,19 @@ pub fn write(records: &[Record]) -> String {
 struct Card<'a> {
     id: &'a str,
     anchor: &'a str,
-    /// Number and adapter of each record.
+    /// What to call each record.
     names: &'a [String],
+    /// The command that repeats the experiment as each record has it.
+    repeat: Vec<String>,
     /// One a record.
     of: Vec<Option<&'a ExperimentRecord>>,
 }
 
 impl<'a> Card<'a> {
-    fn new(id: &'a str, anchor: &'a str, names: &'a [String], records: &'a [Record]) -> Self {
+    fn new(id: &'a str, anchor: &'a str, names: &'a [String], records: &[&'a Record]) -> Self {
         let of = records.iter().map(|record| record.experiments.iter().find(|e| e.id == id)).collect();
-        Self { id, anchor, names, of }
+        let repeat = records.iter().map(|record| record.repeat(id)).collect();
+        Self { id, anchor, names, repeat, of }
     }
 
     /// The experiment of the first record that has it: for what is the same in all.
@@ -85,10 +97,7 @@ impl<'a> Card<'a> {
             self.anchor,
             escape(&any.title),
         );
-        html += &facts(
-            "",
-            &[("Claim", escape(&any.claim)), ("Repeat", format!("<code>wavelane measure {}</code>", escape(self.id)))],
-        );
+        html += &facts("", &[("Claim", escape(&any.claim))]);
         html += "</div>\n<div class=\"beside\">\n";
         for (record, (name, e)) in self.columns().enumerate() {
             html += &self.column(record, name, e);
@@ -121,7 +130,9 @@ impl<'a> Card<'a> {
             return format!("<section>\n<h4>{name}</h4>\n<p class=\"soft\">not in this record</p>\n</section>\n");
         };
         let mut html = format!("<section>\n<h4>{name}</h4>\n<p>{}</p>\n", verdict(e.verdict));
-        html += &facts("", &[("Predicted", escape(&e.prediction)), ("Measured", escape(&e.finding))]);
+        let repeat = format!("<code>{}</code>", escape(&self.repeat[record]));
+        html +=
+            &facts("", &[("Predicted", escape(&e.prediction)), ("Measured", escape(&e.finding)), ("Repeat", repeat)]);
         for (index, plot) in e.plots.iter().enumerate() {
             html += &figure(plot, &format!("{}_{record}_{index}", self.anchor), "h5");
         }
@@ -182,21 +193,21 @@ fn key_rows<'a>(rows: &[Vec<Option<&'a Row>>]) -> Vec<Vec<Option<&'a Row>>> {
     key
 }
 
-fn first_screen(records: &[Record], cards: &[Card<'_>]) -> String {
+fn first_screen(records: &[&Record], titles: &[&str], names: &[String], cards: &[Card<'_>]) -> String {
     let mut html =
         format!("<header>\n<h1>{} records side by side</h1>\n{LEGEND}<div class=\"beside records\">\n", records.len());
     let anchor = |e: &ExperimentRecord| {
         cards.iter().find(|card| card.id == e.id).map_or_else(String::new, |card| card.anchor.into())
     };
-    for (n, record) in (1..).zip(records) {
+    for ((record, title), name) in records.iter().zip(titles).zip(names) {
         let anchors: Vec<_> = record.experiments.iter().map(anchor).collect();
         let _ = write!(
             html,
-            "<section>\n{}<h2>{n}: {}</h2>\n{}{}</section>\n",
+            "<section>\n{}<h2>{}</h2>\n{}{}</section>\n",
             origin(record),
-            escape(&record.adapter.name),
+            escape(name),
             overview(record, &anchors),
-            facts("facts", &run_facts(record)),
+            facts("facts", &[&[("Record", escape(title))], &run_facts(record)[..]].concat()),
         );
     }
     html + "</div>\n</header>\n"
@@ -248,6 +259,10 @@ mod tests {
         [first, second]
     }
 
+    fn page_of([a, b]: &[Record; 2]) -> String {
+        write(&[("a.json", a), ("b.json", b)])
+    }
+
     fn card<'a>(page: &'a str, anchor: &str) -> &'a str {
         let card = page.split(&format!("<article id=\"{anchor}\">")).nth(1).expect("the experiment has a card");
         card.split("</article>").next().expect("a card ends")
@@ -255,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_first_screen_has_a_column_a_record() {
-        let page = write(&pair());
+        let page = page_of(&pair());
         let first = page.split("<main>").next().expect("there is a first screen");
         assert!(first.contains("<h1>2 records side by side</h1>"));
         assert!(first.contains("<h2>1: NVIDIA H200</h2>") && first.contains("<h2>2: Other &lt;GPU&gt;</h2>"));
@@ -268,7 +283,7 @@ mod tests {
 
     #[test]
     fn rows_stand_beside_each_other_and_those_that_disagree_come_first() {
-        let page = write(&pair());
+        let page = page_of(&pair());
         let card = card(&page, "k-way");
         let table = card.split("<tbody>").nth(1).and_then(|rest| rest.split("</tbody>").next()).expect("key rows");
         let first = table.split("</tr>").next().expect("a row");
@@ -283,8 +298,24 @@ mod tests {
     }
 
     #[test]
+    fn two_runs_of_one_adapter_are_told_apart() {
+        let [first, _] = pair();
+        let second = Record { options: "--full".into(), ..first.clone() };
+        let page = page_of(&[first, second]);
+        assert!(page.contains("<dt>Record</dt><dd>a.json</dd>") && page.contains("<dt>Record</dt><dd>b.json</dd>"));
+        let card = card(&page, "k-way");
+        for name in ["1: a.json, NVIDIA H200", "2: b.json, NVIDIA H200"] {
+            assert!(page.contains(&format!("<h2>{name}</h2>")), "{name}");
+            assert!(page.contains(&format!("<th scope=\"col\" class=\"record\">{name}</th>")), "{name}");
+            assert!(card.contains(&format!("<h4>{name}</h4>")), "{name}");
+        }
+        assert!(card.contains("<code>wavelane measure k-way</code>"), "{card}");
+        assert!(card.contains("<code>wavelane measure k-way --full</code>"), "{card}");
+    }
+
+    #[test]
     fn what_a_record_lacks_is_said() {
-        let page = write(&pair());
+        let page = page_of(&pair());
         let card = card(&page, "lane-map");
         assert!(card.contains("<h4>2: Other &lt;GPU&gt;</h4>\n<p class=\"soft\">not in this record</p>"), "{card}");
         assert!(card.contains("<td data-record=\"2: Other &lt;GPU&gt;\">–</td>"), "{card}");
@@ -294,19 +325,19 @@ mod tests {
     fn many_judged_rows_are_cut_to_those_that_most_records_have() {
         let [first, mut second] = pair();
         second.experiments[0].rows.iter_mut().for_each(|row| row.cell += " at 64 lanes");
-        let records = [first, second];
+        let records = [&first, &second];
         let names = ["1".to_string(), "2".to_string()];
         let rows = Card::new("k-way", "k-way", &names, &records).rows();
         assert_eq!(rows.len(), 28, "14 rows of each record, none of them the same");
         assert_eq!(key_rows(&rows).len(), KEY_ROWS);
-        let same = [records[0].clone(), records[0].clone()];
+        let same = [&first; 2];
         let rows = Card::new("k-way", "k-way", &names, &same).rows();
         assert!(rows.len() == 14 && rows.iter().flatten().all(Option::is_some));
     }
 
     #[test]
     fn ids_are_unique_and_all_links_lead_somewhere() {
-        let page = write(&pair());
+        let page = page_of(&pair());
         sample::assert_links(&page);
         for word in ["http", "url(", "@import", "src=", "<link", "<GPU>"] {
             assert!(!page.contains(word), "{word}");

@@ -1,15 +1,36 @@
 //! The record as text: plain, without colour, as wide as the caller says (60 columns or more).
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, presets};
 
 use super::format::{date, number};
-use super::{Change, ExperimentRecord, Record, RecordComparison, RunId, TuningRecord, Unit, Verdict};
+use super::{Change, ExperimentRecord, Record, RecordComparison, Row, RunId, TuningRecord, Unit, Verdict};
 use crate::lab::tune_kernel::{self, Candidate};
 use crate::measure::{self, Comparison};
 use crate::primitive::Tuning;
 
-/// What a run found: the adapter, the verdicts counted, and one line an experiment.
+/// What a run found: the adapter, the verdicts counted, one line an experiment, and what is to be said of several.
 pub fn summary(record: &Record, columns: u16) -> String {
+    let more = "wavelane measure ID shows one of them in full, --html FILE all of them with plots.";
+    let notes = facts(columns, &[("note", record.caution()), ("more", more)]);
+    header(record, columns) + "\n" + &lines(record, columns) + "\n" + &notes
+}
+
+/// What a run found: the adapter, the verdicts counted, and each experiment in full.
+pub fn in_full(record: &Record, columns: u16) -> String {
+    let mut text = header(record, columns);
+    for e in &record.experiments {
+        text += "\n";
+        text += &experiment(e, &record.repeat(&e.id), columns);
+    }
+    if !record.caution().is_empty() {
+        text += "\n";
+        text += &facts(columns, &[("note", record.caution())]);
+    }
+    text
+}
+
+/// The adapter, the run, and the verdicts counted.
+fn header(record: &Record, columns: u16) -> String {
     let adapter = &record.adapter;
     let mut text = format!("{} ({}, {})\n", adapter.name, adapter.backend, adapter.kind);
     let [min, max] = adapter.reported_lanes;
@@ -32,24 +53,61 @@ pub fn summary(record: &Record, columns: u16) -> String {
             ("verdicts", &verdict_counts(record)),
         ],
     );
-    let mut table = table(columns, ["experiment", "verdict", "measured"]);
-    for experiment in &record.experiments {
-        table.add_row([&experiment.id, experiment.verdict.word(), &experiment.finding]);
-    }
-    text + "\n" + &print(&table)
+    text
 }
 
-/// One experiment in full: the claim, what was predicted and measured, how, and every row.
-pub fn experiment(experiment: &ExperimentRecord, columns: u16) -> String {
-    let e = experiment;
+/// One line an experiment. Why some cannot be measured is said below, once for all of them.
+fn lines(record: &Record, columns: u16) -> String {
+    let mut table = table(columns, ["experiment", "verdict", "measured (predicted): of what"]);
+    let mut reasons: Vec<&str> = Vec::new();
+    for e in &record.experiments {
+        let measured = match e.verdict {
+            Verdict::NotMeasurable => {
+                let number = reasons.iter().position(|reason| *reason == e.finding).unwrap_or_else(|| {
+                    reasons.push(&e.finding);
+                    reasons.len() - 1
+                });
+                format!("see {}", number + 1)
+            }
+            Verdict::Failed => e.finding.clone(),
+            _ => decisive(e).map_or_else(|| e.title.clone(), measured),
+        };
+        let mut line = comfy_table::Row::from([&e.id, e.verdict.word(), &measured.replace('\n', " ")]);
+        line.max_height(1);
+        table.add_row(line);
+    }
+    for column in table.column_iter_mut().take(2) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    let numbers: Vec<_> = (1..=reasons.len()).map(|number| number.to_string()).collect();
+    let numbered: Vec<_> = numbers.iter().zip(&reasons).map(|(number, reason)| (&**number, *reason)).collect();
+    match reasons.is_empty() {
+        true => print(&table),
+        false => print(&table) + "\n" + &facts(columns, &numbered),
+    }
+}
+
+/// The first row that came out as the experiment did.
+fn decisive(e: &ExperimentRecord) -> Option<&Row> {
+    e.rows.iter().find(|row| row.prediction.is_some() && row.verdict == Some(e.verdict))
+}
+
+/// What was measured, the band that was predicted, and of what.
+fn measured(row: &Row) -> String {
+    let band = row.prediction.map_or_else(String::new, |p| format!(" ({})", row.unit.format_range([p.low, p.high])));
+    format!("{}{band}: {}, {}", row.unit.format(row.value), row.cell, row.quantity)
+}
+
+/// One experiment in full: the claim, what was predicted and measured, how, how to repeat it, and every row.
+fn experiment(e: &ExperimentRecord, repeat: &str, columns: u16) -> String {
     let control = e.control.as_ref().map_or_else(String::new, |c| {
         format!(
-            "{}: {}, judged against {} to {}: {}",
+            "{}: {}, judged against {}: {}, {} it must",
             c.what,
             number(c.value),
-            number(c.prediction.low),
-            number(c.prediction.high),
-            c.verdict.word()
+            Unit::Ratio.format_range([c.prediction.low, c.prediction.high]),
+            c.verdict.word(),
+            if c.verdict == Verdict::Differs { "as" } else { "but differ" }
         )
     });
     let reference = e.reference_drift.map_or_else(String::new, drift);
@@ -64,7 +122,7 @@ pub fn experiment(experiment: &ExperimentRecord, columns: u16) -> String {
             ("method", &e.method),
             ("control", &control),
             ("reference", &reference),
-            ("repeat", &format!("wavelane measure {}", e.id)),
+            ("repeat", repeat),
         ],
     );
     if !e.rows.is_empty() {
@@ -145,11 +203,14 @@ pub fn tuning(record: &TuningRecord, columns: u16) -> String {
     let lanes = format!("{} counted, {}", adapter.counted_lanes, adapter.path);
     text += &facts(columns, &[("driver", &adapter.driver), ("lanes", &lanes), ("run", &run)]);
     for (name, found) in record.primitives() {
-        let chosen = match found.comparison() {
-            _ if found.fastest == found.default => "the default, the fastest of the sweep",
-            Comparison::Faster => "the fastest, clearly faster than the default",
-            Comparison::Slower => "the default: the sweep's fastest is slower in samples of its own",
-            Comparison::Same | Comparison::Ambiguous => "the default: the fastest is inside the noise",
+        let chosen = match (found.comparison(), found.loses()) {
+            _ if found.fastest == found.default => "the default, the fastest of the sweep".into(),
+            (Comparison::Faster, None) => "the fastest, clearly faster than the default".into(),
+            (Comparison::Slower, _) => "the default: the sweep's fastest is slower in samples of its own".into(),
+            (_, Some(size)) => {
+                format!("the default: the fastest is slower over {} items", number(size.items.into()))
+            }
+            (Comparison::Same | Comparison::Ambiguous, None) => "the default: the fastest is inside the noise".into(),
         };
         text += &format!("\n{name}\n");
         text += &facts(
@@ -157,14 +218,14 @@ pub fn tuning(record: &TuningRecord, columns: u16) -> String {
             &[
                 ("default", &sizes(found.default)),
                 ("fastest", &sizes(found.fastest)),
-                ("chosen", chosen),
+                ("chosen", &chosen),
                 ("candidates", &found.candidates.to_string()),
             ],
         );
         if found.sizes.is_empty() {
             continue;
         }
-        let mut table = table(columns, ["items", "default", "fastest", "gain", "95 % interval"]);
+        let mut table = table(columns, ["items", "default", "fastest", "gain = default / fastest", "95 % interval"]);
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         for size in &found.sizes {
             table.add_row([
@@ -176,7 +237,7 @@ pub fn tuning(record: &TuningRecord, columns: u16) -> String {
             ]);
         }
         table.add_row([
-            right("all".into()),
+            right("geometric mean".into()),
             Cell::new(""),
             Cell::new(""),
             right(Unit::Ratio.format(found.gain)),
@@ -295,21 +356,54 @@ mod tests {
         assert!(text.contains("holds 3, differs 1, ambiguous 1, not measurable 1, failed 1"), "{text}");
         assert!(text.contains("32 counted, 32 reported"));
         assert!(text.contains("2026-11-30 23:59 UTC"));
+        let lines = text.lines().filter(|line| !line.is_empty()).count();
+        assert_eq!(lines, 7 + 2 + record.experiments.len() + 2, "one line an experiment: {text}");
         for experiment in &record.experiments {
             assert!(text.contains(&experiment.id), "{} in {text}", experiment.id);
         }
+        assert!(
+            text.lines().any(|line| line.contains("k-way") && line.contains("0.997 (0.950 to 1.05): k=1, time")),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_several_experiments_share_is_said_once() {
+        let mut record = sample::record();
+        record.adapter.kind = super::super::AdapterRecord::CPU_DRIVER.into();
+        let shared = record.experiments[5].clone();
+        record.experiments.push(ExperimentRecord { id: "another".into(), ..shared.clone() });
+        record.experiments.push(ExperimentRecord { finding: "No.".into(), ..shared });
+        let text = fitting(|columns| summary(&record, columns));
+        assert_eq!(text.matches("opt in with --waiting").count(), 1, "{text}");
+        assert_eq!((text.matches("see 1").count(), text.matches("see 2").count()), (2, 1), "{text}");
+        for text in [&text, &in_full(&record, 100)] {
+            assert_eq!(text.matches("Times on a CPU driver double").count(), 1, "{text}");
+        }
+        record.experiments.retain(|e| e.verdict == Verdict::Holds);
+        assert!(!summary(&record, 100).contains("double"), "nothing is off");
     }
 
     #[test]
     fn an_experiment_shows_every_row_and_how_to_repeat_it() {
-        let record = sample::record();
+        let mut record = sample::record();
+        let text = fitting(|columns| in_full(&record, columns));
         for e in &record.experiments {
-            let text = fitting(|columns| experiment(e, columns));
-            assert!(text.contains(&format!("wavelane measure {}", e.id)) && text.contains(e.verdict.word()));
+            assert!(text.contains(&format!("wavelane measure {}\n", e.id)) && text.contains(e.verdict.word()));
         }
-        let text = experiment(&record.experiments[1], 100);
+        record.options = "--simulate 64 --full".into();
+        record.experiments.retain(|e| e.id == "k-way");
+        let text = in_full(&record, 100);
+        assert!(text.contains("wavelane measure k-way --simulate 64 --full\n"), "{text}");
         assert!(text.contains("k=32"), "{text}");
         assert!(text.contains("31.9"), "{text}");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&text).contains("1.00, judged against 30.4 to 33.6: differs, as it must"), "{text}");
+        for e in &mut record.experiments {
+            e.control.iter_mut().for_each(|control| control.verdict = Verdict::Ambiguous);
+        }
+        let text = in_full(&record, 100);
+        assert!(words(&text).contains("33.6: ambiguous, but differ it must"), "{text}");
         assert!(text.contains("32 (30.4 to 33.6)"), "{text}");
         assert!(text.contains("moved by 0.2 % from start to end"), "{text}");
     }

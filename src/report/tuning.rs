@@ -6,7 +6,7 @@ use super::AdapterRecord;
 use super::record::null_is_nan;
 use crate::gpu::Gpu;
 use crate::lab;
-use crate::measure::{Comparison, judge_ratio};
+use crate::measure::{Comparison, TOLERANCE, judge_ratio};
 use crate::primitive::Tuning;
 
 /// Everything that one run of `wavelane tune` found on one adapter. Additive, as the [record](super::Record) is: a
@@ -43,8 +43,8 @@ impl TuningRecord {
 /// The sizes of one primitive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrimitiveTuning {
-    /// The sizes to take: those of the fastest candidate where it is [clearly faster](Self::comparison), else the
-    /// default's.
+    /// The sizes to take: those of the fastest candidate where it is [clearly faster](Self::comparison) and
+    /// [loses](Self::loses) over no number of items, else the default's.
     pub tuning: Tuning,
     /// The sizes that a plan has unless told otherwise.
     pub default: Tuning,
@@ -69,6 +69,12 @@ impl PrimitiveTuning {
         let [low, high] = self.interval;
         judge_ratio(1.0 / self.gain, [1.0 / high, 1.0 / low])
     }
+
+    /// A number of items over which the fastest candidate took longer than the default, by more than the
+    /// [tolerance](crate::measure::TOLERANCE).
+    pub fn loses(&self) -> Option<&SizeTuning> {
+        self.sizes.iter().find(|size| size.gain * (1.0 + TOLERANCE) < 1.0)
+    }
 }
 
 /// The fastest candidate against the default over one number of items.
@@ -82,7 +88,7 @@ pub struct SizeTuning {
     /// Median nanoseconds of the fastest candidate.
     #[serde(deserialize_with = "null_is_nan::number")]
     pub fastest_ns: f64,
-    /// How many times as fast as the default the fastest is.
+    /// How many times as fast as the default the fastest is: the ratio of the two medians.
     #[serde(deserialize_with = "null_is_nan::number")]
     pub gain: f64,
     /// A 95 % interval of the gain.
@@ -265,5 +271,9 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
+        let mut record = record();
+        record.reduce.sizes[0].gain = 0.807;
+        let text = terminal::tuning(&record, 100);
+        assert!(text.contains("the default: the fastest is slower over 1,048,576 items"), "{text}");
     }
 }
