@@ -1,6 +1,6 @@
 //! Building blocks for a caller's own kernel.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::assemble::{Assembled, Assembler, Fragment, Renames};
 use super::module::{ModuleBuilder, Piece, Target, U32};
@@ -326,7 +326,15 @@ pub(crate) fn assemble(target: Target, blocks: &[Block]) -> Result<Assembled> {
         };
         builder.add(piece);
     }
-    Ok(builder.finish())
+    let assembled = builder.finish();
+    // Names are put together: `reduce_tree` of `add` is `reduce` of an operator that is called `tree_add`.
+    let mut names = HashSet::new();
+    if let Some(twice) = lex::declared(assembled.text()).into_iter().find(|name| !names.insert(*name)) {
+        return Err(Error::argument(format!(
+            "two functions or variables are called {twice}; give the operator another name with Operator::named"
+        )));
+    }
+    Ok(assembled)
 }
 
 /// Refuses two operators, or two structs, that differ and whose functions have the same names.
@@ -421,6 +429,10 @@ mod tests {
         let add = "blocks 0 and 1 have different operators, and functions of the same names (add_u32)";
         refused(&[scan(op::Add.into()), reduce(b.clone().named("add"))], add);
         refused(&[block::workgroup_select(), reduce(b.clone().named("add"))], add);
+        // What the two declare beside the functions that are asked for: a tree of shuffles, a combination of parts.
+        let apart = |name: &str| [reduce(op::Add.into()), reduce(b.clone().named(name))];
+        refused(&apart("tree_add"), "two functions or variables are called sg_reduce_tree_add_u32");
+        refused(&apart("parts_add"), "two functions or variables are called wg_reduce_parts_add_u32");
         let pair = block::workgroup_reduce::<[f32; 2]>(op::Max);
         let float = block::workgroup_reduce(Operator::<f32>::from(op::Max).named("max_vec2"));
         refused(&[pair, float], "(max_vec2_f32)");
@@ -484,6 +496,9 @@ mod tests {
         let library = library(&[block::workgroup_scan::<u32>(op::Max)]);
         for kernel in ["fn max(a: u32, b: u32) -> u32 { return 9u; }", "const max = 9;", "alias max = f32;"] {
             refused(&library, kernel, "'max' hides");
+        }
+        for name in ["workgroup", "private", "atomic"] {
+            refused(&library, &format!("fn {name}() {{}}"), &format!("'{name}' hides"));
         }
         library
             .with_kernel("own.wgsl", "fn f() -> u32 { let max = 9u; return max; } // const max")
