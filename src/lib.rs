@@ -161,8 +161,9 @@
 //!
 //! No feature of wgpu is mandatory. [`requirements`] asks for those that the adapter has of `SUBGROUP` (without it
 //! subgroups are emulated), `TIMESTAMP_QUERY` (without it the lab uses the host's clock), `SHADER_INT64`, `SHADER_F16`
-//! (without them the types `u64`, `i64` and [`F16`] are refused) and `PIPELINE_CACHE`. The least limits are 8 storage
-//! buffers a stage and workgroups of 128 invocations for a [`Gpu`]; plans take workgroups of 256, or of 128 on a CPU
+//! (without them the types `u64`, `i64` and [`F16`] are refused) and `PIPELINE_CACHE`. The least limits for a
+//! [`Gpu`] are 8 storage buffers a stage, one bind group of 8 bindings, one small uniform buffer, workgroups of 128
+//! invocations, and grids of a few workgroups; what is missing is named. Plans take workgroups of 256, or of 128 on a CPU
 //! driver, unless a [`Tuning`](primitive::Tuning) says otherwise (`wavelane tune` measures one for an adapter).
 //!
 //! # Limits
@@ -199,9 +200,10 @@
 //! # Errors
 //!
 //! One type, [`Error`]: [`Error::kind`] for programs, the message for people, with what was needed, what was there and
-//! what to do. Nothing panics on a caller's input, WGSL text included. A device that [`Gpu::open`] made reports what goes
-//! wrong outside any call (lost, out of memory) from the next call that waits; on a caller's own device the caller's
-//! handlers stay in charge.
+//! what to do. Nothing panics on a caller's input, WGSL text included (but for tens of thousands of operators nested in
+//! each other, on which naga's parser runs out of stack). A device that [`Gpu::open`] made reports what goes wrong outside
+//! any call (lost, out of memory) from the next call that waits; on a caller's own device the caller's handlers stay in
+//! charge.
 
 mod element;
 mod error;

@@ -436,7 +436,24 @@ fn saved_records_are_shown_again() -> Outcome {
         let named = records.iter().all(|record| html.contains(record));
         expect(named == (records.len() > 1), "records of one adapter by their files", &run)?;
     }
-    Ok(())
+    no_result_overwrites_another(&a)
+}
+
+/// One file can have many paths.
+fn no_result_overwrites_another(record: &Path) -> Outcome {
+    let other = |name: &str| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(".").join("..").join("tmp").join(name);
+    let before = std::fs::read(record)?;
+    for option in ["--html", "--csv"] {
+        for to in [record.to_owned(), other("cli-report-a.json")] {
+            let run = wavelane(&["report", text(record), option, text(&to)])?;
+            expect(run.code == Some(2) && run.stderr.contains("is the record itself"), "code 2", &run)?;
+            expect(std::fs::read(record)? == before, "the record as it was", &run)?;
+        }
+    }
+    let both = scratch("cli-both")?;
+    let run = wavelane(&["report", text(record), "--html", text(&both), "--csv", text(&other("cli-both"))])?;
+    expect(run.code == Some(2) && run.stderr.contains("two results go to"), "code 2", &run)?;
+    expect(!both.exists(), "no file of a run that was refused", &run)
 }
 
 fn questions_are_answered_from_a_record() -> Outcome {

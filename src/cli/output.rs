@@ -74,15 +74,15 @@ impl Destination {
     pub(super) fn open_all<'a, T>(
         wanted: impl IntoIterator<Item = (&'a Option<PathBuf>, T)>,
     ) -> Result<Vec<(Self, T)>> {
-        let mut paths = Vec::new();
+        let mut paths: Vec<&Path> = Vec::new();
         let mut opened = Vec::new();
         for (path, result) in wanted {
             let Some(path) = path else { continue };
-            if paths.contains(&path) {
+            opened.push((Self::open(path)?, result));
+            if paths.iter().any(|other| is_same_file(path, other)) {
                 return Err(Failure::usage(format!("two results go to {}", path.display())));
             }
             paths.push(path);
-            opened.push((Self::open(path)?, result));
         }
         Ok(opened)
     }
@@ -93,6 +93,12 @@ impl Destination {
             Self::File(file) => file.write(bytes),
         }
     }
+}
+
+/// Whether two paths lead to one file, however each is written.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    let file = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.into());
+    file(one) == file(other)
 }
 
 #[derive(Debug)]

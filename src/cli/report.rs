@@ -32,6 +32,11 @@ pub(super) fn run(args: &ReportArgs) -> Result {
     if args.csv.is_some() && args.records.len() > 1 {
         return Err(Failure::usage("--csv takes one record: its rows do not say which record they are of"));
     }
+    for to in [&args.html, &args.csv].into_iter().flatten() {
+        if args.records.iter().any(|record| output::is_same_file(record, to)) {
+            return Err(Failure::usage(format!("{} is the record itself, which would be lost", to.display())));
+        }
+    }
     let named = |path: &PathBuf| Ok((path.display().to_string(), input::record(path)?));
     let records = args.records.iter().map(named).collect::<Result<Vec<_>>>()?;
     let views: [(_, Render); 2] = [(&args.html, html), (&args.csv, csv)];

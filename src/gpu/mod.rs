@@ -352,8 +352,9 @@ impl Gpu {
     /// what the device was made without; [`ErrorKind::Internal`] where wgpu refuses what naga accepted.
     pub fn compute_pipeline(&self, kernel: &Assembled, entry: &str) -> Result<wgpu::ComputePipeline> {
         let (module, _) = kernel.validate_for(self.features())?;
-        if !module.entry_points.iter().any(|point| point.name == entry) {
-            let names: Vec<_> = module.entry_points.iter().map(|point| point.name.as_str()).collect();
+        let points = module.entry_points.iter().filter(|point| point.stage == naga::ShaderStage::Compute);
+        let names: Vec<_> = points.map(|point| point.name.as_str()).collect();
+        if !names.contains(&entry) {
             let names = if names.is_empty() { "none".into() } else { names.join(", ") };
             return Err(Error::argument(format!("the kernel has no entry point '{entry}'; it has {names}")));
         }

@@ -40,7 +40,7 @@ pub struct ShapeProbe {
 /// subgroup at every width above 4, one smaller than most subgroups.
 const SHAPES: [u32; 3] = [128, 100, 13];
 /// Workgroups of each.
-const GROUPS: u32 = 3;
+pub(super) const GROUPS: u32 = 3;
 
 impl Probe {
     pub(super) fn new(info: &wgpu::AdapterInfo, has_subgroups: bool, shapes: Vec<ShapeProbe>) -> Self {

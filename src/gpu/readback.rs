@@ -113,6 +113,9 @@ impl Gpu {
 
 fn check_download<T: Element>(range: &wgpu::BufferSlice<'_>) -> Result<()> {
     let (usage, offset, bytes) = (range.buffer().usage(), range.offset(), range.size());
+    if size_of::<T>() == 0 {
+        return Err(Error::argument(format!("{} has no bytes to be read", T::TYPE.wgsl())));
+    }
     if !usage.contains(wgpu::BufferUsages::COPY_SRC) {
         return Err(Error::argument(format!("the buffer was made without usage COPY_SRC (it has {usage:?})")));
     }
@@ -214,15 +217,31 @@ mod tests {
         let write_only = gpu.upload(&[0u32; 2], wgpu::BufferUsages::STORAGE).expect("two words fit");
         refused(write_only.slice(..), "COPY_SRC");
         assert_eq!(gpu.upload::<u32>(&[], copied).expect("nothing fits").size(), 4);
+        let error = gpu.download::<Nothing>(buffer.slice(..)).expect_err("no bytes, no number of items");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    }
+
+    /// What a caller can write who implements [`Element`] without the macro.
+    #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(C)]
+    struct Nothing;
+
+    impl Element for Nothing {
+        const TYPE: crate::ElementType =
+            crate::ElementType::Struct(crate::Struct { name: "Nothing", fields: &[], bytes: 0 });
     }
 
     #[test]
     fn an_entry_point_that_is_not_there_is_named() {
         let Ok(gpu) = Gpu::open() else { return eprintln!("skipped: no adapter") };
-        let kernel = "@compute @workgroup_size(WORKGROUP) fn here(place: Place) { sg_begin(place); }";
+        let kernel = "@compute @workgroup_size(WORKGROUP) fn here(place: Place) { sg_begin(place); }
+            @vertex fn drawn() -> @builtin(position) vec4<f32> { return vec4<f32>(); }";
         let kernel = shader::library(&gpu, 32, &[]).and_then(|l| l.with_kernel("here.wgsl", kernel)).expect("valid");
         assert!(gpu.compute_pipeline(&kernel, "here").is_ok());
-        let error = gpu.compute_pipeline(&kernel, "there").expect_err("it has another name");
-        assert!(error.to_string().contains("no entry point 'there'; it has here"), "{error}");
+        for other in ["there", "drawn"] {
+            let error = gpu.compute_pipeline(&kernel, other).expect_err("it has another name, or is none of compute");
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.to_string().contains(&format!("no entry point '{other}'; it has here")), "{error}");
+        }
     }
 }

@@ -53,28 +53,48 @@ pub fn requirements(adapter: &wgpu::Adapter) -> Requirements {
     Requirements { features, limits: limits.or_worse_values_from(&has) }
 }
 
-/// The least that any path of this crate runs on: a workgroup holds one subgroup of any width.
-const MIN_INVOCATIONS: u32 = crate::shader::MAX_LANES;
-const MIN_STORAGE_BUFFERS: u32 = 8;
-
+/// The least that any path of this crate runs on.
 pub(super) fn check(limits: &wgpu::Limits) -> Result<()> {
-    let invocations = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
-    if invocations < MIN_INVOCATIONS {
-        return Err(Error::limit(
+    let params = size_of::<crate::primitive::Params>() as u64;
+    let least: [(&str, u64, u64, &str); 7] = [
+        // One subgroup of any width.
+        (
             "a workgroup",
-            MIN_INVOCATIONS.into(),
-            invocations.into(),
-            "max_compute_invocations_per_workgroup; ask for wavelane::requirements(&adapter).limits",
-        ));
-    }
-    let buffers = limits.max_storage_buffers_per_shader_stage;
-    if buffers < MIN_STORAGE_BUFFERS {
-        return Err(Error::limit(
+            crate::shader::MAX_LANES.into(),
+            limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).into(),
+            "max_compute_invocations_per_workgroup",
+        ),
+        (
             "a kernel's storage bindings",
-            MIN_STORAGE_BUFFERS.into(),
-            buffers.into(),
-            "max_storage_buffers_per_shader_stage; ask for wavelane::requirements(&adapter).limits",
-        ));
+            8,
+            limits.max_storage_buffers_per_shader_stage.into(),
+            "max_storage_buffers_per_shader_stage",
+        ),
+        ("a kernel's bind groups", 1, limits.max_bind_groups.into(), "max_bind_groups"),
+        ("a kernel's bindings", 8, limits.max_bindings_per_bind_group.into(), "max_bindings_per_bind_group"),
+        (
+            "a kernel's uniform bindings",
+            1,
+            limits.max_uniform_buffers_per_shader_stage.into(),
+            "max_uniform_buffers_per_shader_stage",
+        ),
+        (
+            "a kernel's parameters (bytes)",
+            params,
+            limits.max_uniform_buffer_binding_size,
+            "max_uniform_buffer_binding_size",
+        ),
+        (
+            "the probe's dispatch",
+            super::probe::GROUPS.into(),
+            limits.max_compute_workgroups_per_dimension.into(),
+            "max_compute_workgroups_per_dimension",
+        ),
+    ];
+    match least.into_iter().find(|(_, needs, allows, _)| needs > allows) {
+        Some((what, needs, allows, limit)) => {
+            Err(Error::limit(what, needs, allows, &format!("{limit}; ask for wavelane::requirements(&adapter).limits")))
+        }
+        None => Ok(()),
     }
-    Ok(())
 }

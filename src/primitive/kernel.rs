@@ -44,12 +44,16 @@ impl Tuning {
         if gpu.is_cpu() { Self::new(128, rows, 64) } else { on_gpu }.fitting(gpu)
     }
 
-    /// This tuning with a workgroup that the device can have.
+    /// This tuning with workgroups that the device can have, and with as many as it can.
     fn fitting(self, gpu: &Gpu) -> Self {
         let limits = gpu.limits();
         let allowed = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
-        // A device is refused from the start where it has fewer than MAX_LANES.
-        Self { workgroup: self.workgroup.min(1 << allowed.max(MAX_LANES).ilog2()), ..self }
+        Self {
+            // A device is refused from the start where it has fewer than MAX_LANES.
+            workgroup: self.workgroup.min(1 << allowed.max(MAX_LANES).ilog2()),
+            max_groups: self.max_groups.min(limits.max_compute_workgroups_per_dimension),
+            ..self
+        }
     }
 
     fn check(&self, gpu: &Gpu) -> Result<()> {

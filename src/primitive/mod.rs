@@ -18,7 +18,6 @@ pub use scan::{Scan, ScanOptions};
 pub use select::{DispatchArgs, Predicate, Select};
 
 pub(crate) use kernel::{Binding, Held, KernelTarget, MAX_ELEMENT_BYTES, lanes};
-#[cfg(test)]
 pub(crate) use prepared::Params;
 pub(crate) use reduce::text as reduce_text;
 pub(crate) use scan::{Kind as ScanKind, text as scan_text};

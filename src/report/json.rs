@@ -45,8 +45,8 @@ pub fn read_tuning(text: &str) -> Result<TuningRecord> {
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     let invalid = |message: String| Error::new(ErrorKind::InvalidRecord, message);
-    let json: serde_json::Value =
-        serde_json::from_str(text).map_err(|error| invalid(format!("this is no JSON record: {error}")))?;
+    let json: serde_json::Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        .map_err(|error| invalid(format!("this is no JSON record: {error}")))?;
     if !json.is_object() {
         return Err(invalid(
             "this is no wavelane record: an object was expected, as `measure --json` writes it".into(),
@@ -120,6 +120,12 @@ mod tests {
         let verdict = text.replacen("\"verdict\": \"holds\"", "\"verdict\": \"maybe\"", 1);
         let message = message(&verdict);
         assert!(message.contains("maybe") && message.contains("line"), "{message}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_record() {
+        let record = sample::record();
+        assert_eq!(read(&format!("\u{feff}{}", write(&record))), Ok(record));
     }
 
     #[test]

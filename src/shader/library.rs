@@ -1,6 +1,6 @@
 //! Building blocks for a caller's own kernel.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::assemble::{Assembled, Assembler, Fragment, Renames};
 use super::module::{ModuleBuilder, Piece, Target, U32};
@@ -252,11 +252,13 @@ impl Library {
                 .arguments
                 .iter()
                 .any(|argument| module.types[argument.ty].name.as_deref() == Some("Place"));
-            if takes_place && facts.workgroup != [self.workgroup, 1, 1] {
+            let is_fixed = entry.workgroup_size_overrides.is_none();
+            if takes_place && (facts.workgroup != [self.workgroup, 1, 1] || !is_fixed) {
                 let [x, y, z] = facts.workgroup;
+                let is = if is_fixed { format!("is {x} x {y} x {z}") } else { "depends on an override".into() };
                 return Err(Error::shader(format!(
-                    "{file}: the workgroup of '{}' is {x} x {y} x {z}, the library was made for {} x 1 x 1: \
-                     write @workgroup_size(WORKGROUP)",
+                    "{file}: the workgroup of '{}' {is}, the library was made for {} x 1 x 1: write \
+                     @workgroup_size(WORKGROUP)",
                     entry.name, self.workgroup
                 )));
             }
@@ -326,7 +328,15 @@ pub(crate) fn assemble(target: Target, blocks: &[Block]) -> Result<Assembled> {
         };
         builder.add(piece);
     }
-    Ok(builder.finish())
+    let assembled = builder.finish();
+    // Names are put together: `reduce_tree` of `add` is `reduce` of an operator that is called `tree_add`.
+    let mut names = HashSet::new();
+    if let Some(twice) = lex::declared(assembled.text()).into_iter().find(|name| !names.insert(*name)) {
+        return Err(Error::argument(format!(
+            "two functions or variables are called {twice}; give the operator another name with Operator::named"
+        )));
+    }
+    Ok(assembled)
 }
 
 /// Refuses two operators, or two structs, that differ and whose functions have the same names.
@@ -395,6 +405,18 @@ mod tests {
     }
 
     #[test]
+    fn a_workgroup_of_another_size_is_refused() {
+        let kernel = |size: &str| {
+            format!(
+                "override n: u32 = 64; @compute @workgroup_size({size}) fn own(place: Place) {{ sg_begin(place); }}"
+            )
+        };
+        let library = library(&[block::vote()]);
+        refused(&library, &kernel("96"), "the workgroup of 'own' is 96 x 1 x 1");
+        refused(&library, &kernel("n"), "the workgroup of 'own' depends on an override");
+    }
+
+    #[test]
     fn two_types_exchange_as_many_items() {
         let blocks = [block::workgroup_exchange::<u32>(2), block::workgroup_exchange::<f32>(2)];
         let kernel = "@compute @workgroup_size(WORKGROUP) fn own(place: Place) { sg_begin(place); }";
@@ -421,6 +443,10 @@ mod tests {
         let add = "blocks 0 and 1 have different operators, and functions of the same names (add_u32)";
         refused(&[scan(op::Add.into()), reduce(b.clone().named("add"))], add);
         refused(&[block::workgroup_select(), reduce(b.clone().named("add"))], add);
+        // What the two declare beside the functions that are asked for: a tree of shuffles, a combination of parts.
+        let apart = |name: &str| [reduce(op::Add.into()), reduce(b.clone().named(name))];
+        refused(&apart("tree_add"), "two functions or variables are called sg_reduce_tree_add_u32");
+        refused(&apart("parts_add"), "two functions or variables are called wg_reduce_parts_add_u32");
         let pair = block::workgroup_reduce::<[f32; 2]>(op::Max);
         let float = block::workgroup_reduce(Operator::<f32>::from(op::Max).named("max_vec2"));
         refused(&[pair, float], "(max_vec2_f32)");
@@ -484,6 +510,9 @@ mod tests {
         let library = library(&[block::workgroup_scan::<u32>(op::Max)]);
         for kernel in ["fn max(a: u32, b: u32) -> u32 { return 9u; }", "const max = 9;", "alias max = f32;"] {
             refused(&library, kernel, "'max' hides");
+        }
+        for name in ["workgroup", "private", "atomic"] {
+            refused(&library, &format!("fn {name}() {{}}"), &format!("'{name}' hides"));
         }
         library
             .with_kernel("own.wgsl", "fn f() -> u32 { let max = 9u; return max; } // const max")

@@ -13,7 +13,7 @@ pub struct EntryFacts {
     pub name: String,
     /// Workgroup size in x, y and z.
     pub workgroup: [u32; 3],
-    /// Bytes of workgroup memory.
+    /// Bytes of workgroup memory; `u32::MAX` of more.
     pub workgroup_bytes: u32,
     /// Bindings that it uses: group, binding, how.
     pub bindings: Vec<(u32, u32, Use)>,
@@ -49,7 +49,8 @@ pub fn entries(module: &naga::Module, info: &naga::valid::ModuleInfo) -> Result<
             }
             if global.space == AddressSpace::WorkGroup {
                 let layout = layouter[global.ty];
-                facts.workgroup_bytes = layout.alignment.round_up(facts.workgroup_bytes) + layout.size;
+                let before = u64::from(facts.workgroup_bytes).next_multiple_of((layout.alignment * 1).into());
+                facts.workgroup_bytes = u32::try_from(before + u64::from(layout.size)).unwrap_or(u32::MAX);
             }
             if let Some(binding) = &global.binding {
                 let how = match global.space {
@@ -137,6 +138,20 @@ pub(crate) fn check_workgroup_bytes(facts: &[EntryFacts], limits: &wgpu::Limits,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn workgroup_memory_past_32_bits_is_over_every_limit() {
+        let gibibyte = |name: char| format!("var<workgroup> {name}: array<vec4<u32>, 67108864>; ");
+        let text: String = ('a'..='d').map(gibibyte).collect();
+        let text = text
+            + "var<workgroup> e: u32;
+            @compute @workgroup_size(1) fn f() { a[0] = a[1]; b[0] = b[1]; c[0] = c[1]; d[0] = d[1]; e = 1u; }";
+        let module = naga::front::wgsl::parse_str(&text).expect("it parses");
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).expect("it is valid");
+        let facts = entries(&module, &info).expect("it has a layout");
+        assert_eq!(facts[0].workgroup_bytes, u32::MAX);
+        check_workgroup_bytes(&facts, &wgpu::Limits::default(), "f").expect_err("4 GiB and 4 bytes");
+    }
 
     #[test]
     fn a_text_needs_the_features_of_what_it_uses() {

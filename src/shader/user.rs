@@ -166,6 +166,11 @@ fn is_reserved(name: &str) -> bool {
         "BUCKET_BITS",
         "FINISH_APART",
         "DEV_PARTS",
+        // WGSL's words for how the kernels bind buffers: a declaration would hide them.
+        "uniform",
+        "storage",
+        "read",
+        "read_write",
     ];
     prefixes.iter().any(|prefix| name.starts_with(prefix)) || names.contains(&name) || hides_wgsl(name)
 }
@@ -184,8 +189,11 @@ pub(crate) fn hides_wgsl(name: &str) -> bool {
         "f16",
         "bool",
         "array",
+        "atomic",
         "ptr",
         "function",
+        "private",
+        "workgroup",
         "min",
         "max",
         "select",
@@ -302,11 +310,15 @@ pub(crate) fn check_layout(element: &ElementType) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::element::{Element, Field, Scalar, Vector};
     use crate::error::ErrorKind;
     use crate::gpu::SubgroupPath;
     use crate::op::OperatorKind;
+    use crate::primitive::{Held, KernelTarget, ScanKind, Tuning, reduce_text, scan_text, select_text};
+    use crate::shader::Checks;
     use crate::shader::module::{ModuleBuilder, Piece, Target};
 
     #[test]
@@ -400,6 +412,42 @@ mod tests {
         }
     }
 
+    /// A caller's text declares everything that is not refused, and the kernels still mean what they say.
+    #[test]
+    fn no_other_name_hides_what_the_kernels_use() {
+        let scan = ScanKind { inclusive: true, in_place: false, initial: true };
+        for path in [SubgroupPath::Native, SubgroupPath::DEFAULT_EMULATED] {
+            let (checks, tuning) = (Checks::Trusted, Tuning::new(128, 2, 64));
+            let target = KernelTarget { path, lanes: (32, 32), checks, tuning, unroll: true, gpu_count: true };
+            let texts = |own: &str| {
+                let operator =
+                    "fn identity() -> u32 { return 0u; } fn combine(a: u32, b: u32) -> u32 { return a + b; }";
+                let user = check_operator(&format!("{operator}{own}"), &u32::TYPE).expect("free names");
+                let predicate = format!("fn predicate(x: u32, i: u32) -> bool {{ return true; }}{own}");
+                let predicate = check_predicate_function(&predicate, &u32::TYPE).expect("free names");
+                let operator = OperatorKind::User { user, commutative: false };
+                let held = Held::new(u32::TYPE, Some(&operator), false);
+                [
+                    reduce_text(&target, &held, &operator, false).text,
+                    scan_text(&target, &held, &operator, scan).text,
+                    select_text(&target, &Held::new(u32::TYPE, None, false), &predicate).text,
+                    kernels(&u32::TYPE, &operator),
+                ]
+            };
+            let plain = texts("");
+            let words: BTreeSet<_> =
+                plain.iter().flat_map(|text| lex::pieces(text.text())).map(|(word, _)| word).collect();
+            let is_free = |word: &&str| lex::is_identifier(word) && !is_reserved(word);
+            let is_given = |word: &&str| ["identity", "combine", "predicate"].contains(word);
+            let free = words.into_iter().filter(|word| is_free(word) && !is_given(word));
+            let own: String = free.map(|word| format!("\nfn {word}() {{}}")).collect();
+            assert!(own.contains("fn rows() {}"), "{own}");
+            for text in texts(&own) {
+                text.validate().expect("nothing is hidden");
+            }
+        }
+    }
+
     #[test]
     fn text_that_could_run_away_is_checked() {
         for body in [
@@ -455,7 +503,7 @@ mod tests {
         for name in ["Pack", "T", "DevParams", "Place"] {
             refused(name, "a", &format!("name '{name}' is used by the kernels"));
         }
-        for name in ["workgroup", "x", "identity", "combine", "predicate"] {
+        for name in ["place", "x", "identity", "combine", "predicate"] {
             refused(name, "a", &format!("name '{name}' does not begin with a capital"));
         }
         // A field's name is looked up in its value, so it may be any.

@@ -286,6 +286,7 @@ fn missing_feature(env: &Env) {
     assert_refused(Reduce::<F16>::new(&gpu, Op::Add), missing, &["f16", "SHADER_F16"]);
     missing_for_text(&gpu);
     assert_eq!(gpu.reduce(&[1u32, 2, 3], Op::Add).expect("the emulated path"), 6);
+    smallest_limits(adapter);
     // A device with wgpu's smallest limits is enough or is refused with the numbers; it is no panic.
     let downlevel = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
         required_limits: wgpu::Limits::downlevel_defaults(),
@@ -295,6 +296,31 @@ fn missing_feature(env: &Env) {
     let refused = pollster::block_on(Gpu::from_device(adapter, &device, &queue));
     let parts = ["storage bindings needs 8", "allows 4", "requirements(&adapter)"];
     assert_refused(refused, ErrorKind::LimitTooSmall, &parts);
+}
+
+/// A device of each limit that the kernels need, at the least that they need and one below.
+fn smallest_limits(adapter: &wgpu::Adapter) {
+    type Set = fn(&mut wgpu::Limits, u32);
+    let cases: [(&str, u32, Set); 5] = [
+        ("max_bind_groups", 1, |limits, n| limits.max_bind_groups = n),
+        ("max_bindings_per_bind_group", 8, |limits, n| limits.max_bindings_per_bind_group = n),
+        ("max_uniform_buffers_per_shader_stage", 1, |limits, n| limits.max_uniform_buffers_per_shader_stage = n),
+        ("max_uniform_buffer_binding_size", 36, |limits, n| limits.max_uniform_buffer_binding_size = n.into()),
+        ("max_compute_workgroups_per_dimension", 3, |limits, n| limits.max_compute_workgroups_per_dimension = n),
+    ];
+    for (name, least, set) in cases {
+        let open = |n| {
+            let mut required_limits = wavelane::requirements(adapter).limits;
+            set(&mut required_limits, n);
+            let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
+            let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).expect("small limits");
+            pollster::block_on(Gpu::from_device(adapter, &device, &queue))
+        };
+        let items = vec![1u32; 100_000];
+        assert_eq!(open(least).and_then(|gpu| gpu.reduce(&items, Op::Add)), Ok(100_000), "{name} of {least}");
+        let parts = [format!("needs {least}"), format!("allows {}", least - 1), name.into()];
+        assert_refused(open(least - 1), ErrorKind::LimitTooSmall, &parts);
+    }
 }
 
 /// What a caller's text needs of a device without features.
