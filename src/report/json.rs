@@ -45,8 +45,10 @@ pub fn read_tuning(text: &str) -> Result<TuningRecord> {
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     let invalid = |message: String| Error::new(ErrorKind::InvalidRecord, message);
-    let json: serde_json::Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|error| invalid(format!("this is no JSON record: {error}")))?;
+    // Some editors write a byte order mark.
+    let text = text.trim_start_matches('\u{feff}');
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| invalid(format!("this is no JSON record: {error}")))?;
     if !json.is_object() {
         return Err(invalid(
             "this is no wavelane record: an object was expected, as `measure --json` writes it".into(),
