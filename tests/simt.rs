@@ -19,7 +19,11 @@ struct Sim {
 
 impl Sim {
     fn new(lanes: u32) -> Self {
-        let adapter = simt::adapter(&SimtOptions::default().lanes(lanes)).unwrap();
+        Self::of(&SimtOptions::default().lanes(lanes))
+    }
+
+    fn of(options: &SimtOptions) -> Self {
+        let adapter = simt::adapter(options).unwrap();
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             required_features: adapter.features(),
             required_limits: adapter.limits(),
@@ -677,4 +681,113 @@ fn the_lab_counts_what_the_model_says() {
         assert_eq!(residency.verdict, Verdict::NotMeasurable);
         assert!(residency.finding.contains("the simulator counts"), "{}", residency.finding);
     }
+}
+
+/// What one dispatch did, line by line.
+fn profile(lanes: u32, text: &str, words: usize) -> simt::Dispatched {
+    let options = SimtOptions::default().lanes(lanes).workers(2).observe(simt::Observe::Profile);
+    let sim = Sim::of(&options);
+    let buffer = sim.storage(&vec![0; words]);
+    let pipeline = sim.pipeline(text);
+    sim.run(&pipeline, &sim.group(&pipeline, &[&buffer]), [2, 1, 1]);
+    let [dispatched] = &simt::take_dispatches(&sim.device).unwrap()[..] else { panic!("one dispatch") };
+    dispatched.clone()
+}
+
+#[test]
+fn sectors_of_memory_are_counted() {
+    for lanes in WIDTHS {
+        for stride in [1, 2, 4, 8, 32] {
+            let text = format!(
+                "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+                @compute @workgroup_size(128) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                    out[{stride}u * id.x] = 1u;
+                }}"
+            );
+            let memory = profile(lanes, &text, 256 * stride).profile.expect("it was asked for").memory;
+            // Every eighth word begins a sector; a subgroup touches no sector that another does.
+            let sectors = if stride >= 8 { 256 } else { (256 * stride as u64 / 8).max(u64::from(256 / lanes)) };
+            assert_eq!((memory.accesses, memory.sectors), (256, sectors), "{lanes} lanes, stride {stride}");
+            assert_eq!((memory.workgroup_accesses, memory.atomics), (0, 0));
+        }
+    }
+}
+
+#[test]
+fn conflicts_of_banks_and_collisions_of_atomics_are_counted() {
+    for lanes in WIDTHS {
+        for stride in [1_u32, 2, 3, 32] {
+            let text = format!(
+                "var<workgroup> tile: array<u32, 4096>;
+                var<workgroup> sum: atomic<u32>;
+                @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+                @compute @workgroup_size(128) fn main(@builtin(local_invocation_index) i: u32) {{
+                    tile[{stride}u * i] = 1u;
+                    atomicAdd(&sum, 1u);
+                    out[0] = 1u;
+                }}"
+            );
+            let memory = profile(lanes, &text, 1).profile.expect("it was asked for").memory;
+            // The lanes of a subgroup fall on the banks in turn; the fullest bank decides.
+            let mut in_bank = [0_u64; 32];
+            (0..lanes).for_each(|lane| in_bank[(stride * lane % 32) as usize] += 1);
+            let subgroups = u64::from(256 / lanes);
+            let turns = in_bank.iter().max().expect("there are banks") - 1;
+            assert_eq!(memory.bank_conflicts, subgroups * turns, "{lanes} lanes, stride {stride}");
+            assert_eq!((memory.atomics, memory.atomic_collisions), (256, 256 - subgroups));
+            assert_eq!((memory.workgroup_accesses, memory.accesses, memory.sectors), (512, 256, subgroups));
+        }
+    }
+}
+
+#[test]
+fn lines_and_loops_say_what_they_did() {
+    let text = "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+            var x = i;
+            for (var trip = 0u; trip < i % 8u; trip++) {
+                x = x * 3u;
+            }
+            if i % 2u == 0u {
+                out[i] = x;
+            }
+        }";
+    let dispatched = profile(16, text, 64);
+    let profile = dispatched.profile.expect("it was asked for");
+    let issues: u64 = profile.lines.iter().map(|line| line.counts.issues).sum();
+    assert_eq!(issues, dispatched.counts.issues);
+    // Two workgroups of four subgroups, of which each goes round as often as its longest lane: 7 times. Of every eight
+    // lanes one goes round 0 times, one 1 time, … 7.
+    let line = |number: u32| profile.lines.iter().find(|line| line.line == Some(number)).expect("the text is known");
+    let (multiplied, stored) = (line(5), line(8));
+    assert_eq!((&*multiplied.function, &*multiplied.text), ("main", "x = x * 3u;"));
+    assert_eq!((multiplied.counts.issues, multiplied.counts.active_lanes), (8 * 7, 128 / 8 * 28));
+    assert_eq!((stored.counts.issues, stored.counts.active_lanes, stored.memory.accesses), (8, 64, 64));
+    let [round] = &profile.loops[..] else { panic!("{:?}", profile.loops) };
+    assert_eq!((round.line, round.least, round.most), (Some(4), 0, 7));
+    assert_eq!((round.trips, round.issued), (128 / 8 * 28, 128 * 7));
+}
+
+#[test]
+fn a_device_with_checks_tells_what_it_found() {
+    let text = |index: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ out[{index}] = id.x; }}"
+        )
+    };
+    let sim = Sim::of(&SimtOptions::default().observe(simt::Observe::Checks));
+    let buffer = sim.storage(&[0; 128]);
+    let run = |index: &str| {
+        let pipeline = sim.pipeline(&text(index));
+        sim.run(&pipeline, &sim.group(&pipeline, &[&buffer]), [2, 1, 1]);
+    };
+    run("id.x");
+    assert_eq!(simt::take_findings(&sim.device).unwrap(), []);
+    run("id.x / 2u");
+    run("id.x + 1u");
+    let findings = simt::take_findings(&sim.device).unwrap();
+    let kinds: Vec<_> = findings.iter().map(|finding| finding.kind.name()).collect();
+    assert_eq!(kinds, ["data-race", "out-of-bounds"], "{findings:#?}");
+    assert_eq!(simt::take_findings(&sim.device).unwrap(), []);
 }

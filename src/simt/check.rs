@@ -290,19 +290,14 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     for seed in (0..u64::from(options.schedules)).map(|nth| options.seed.wrapping_add(nth)) {
         let one = checker.schedule(Some(seed))?;
         if let Some(finding) = checker.other_lanes(seed, &lockstep.together, &one.together) {
-            checker.keep(finding);
+            keep(&mut checker.findings, finding);
         }
         ended |= one.counts.is_ok();
         let same_as_lockstep = one.contents == lockstep.contents;
         schedules.push(Outcome { seed: Some(seed), counts: one.counts.ok(), same_as_lockstep });
     }
     let mut findings = checker.findings;
-    // What a race leaves unwritten is the race's.
-    let raced: Vec<_> =
-        findings.iter().filter(|finding| finding.kind == FindingKind::DataRace).flat_map(sides).collect();
-    findings.retain(|finding| {
-        finding.kind != FindingKind::NeverWritten || !raced.contains(&(finding.at.line, finding.at.function.clone()))
-    });
+    without_consequences(&mut findings);
     for finding in findings.iter_mut().filter(|finding| finding.kind == FindingKind::EndlessLoop && ended) {
         finding.kind = FindingKind::ScheduleDependentLoop;
         finding.message = match finding.seed {
@@ -388,12 +383,13 @@ impl Checker<'_> {
         let dispatch =
             Dispatch { program, workgroups: self.run.workgroups, bindings: &bindings, immediates: &[0; 256] };
         let counts = machine::run_watched(&dispatch, how, &mut checks);
+        let tell = Teller(program);
         for found in &checks.found {
-            self.keep(self.finding(found, seed));
+            keep(&mut self.findings, tell.finding(found, seed));
         }
         match &counts {
             Err(Fault { cause: Cause::Refused(message), .. }) => return Err(Error::argument(message.clone())),
-            Err(fault) => self.keep(self.fault(&fault.cause, seed)),
+            Err(fault) => keep(&mut self.findings, tell.fault(&fault.cause, seed)),
             Ok(_) => {}
         }
         let contents = bindings.iter().map(|bound| {
@@ -442,21 +438,39 @@ impl Checker<'_> {
         Ok(Bound { group, binding, memory: Arc::new(memory), offset: 0, size: bytes })
     }
 
-    /// Keeps a finding that is not there yet.
-    fn keep(&mut self, finding: Finding) {
-        let key = |finding: &Finding| {
-            let mut sides: Vec<_> = sides(finding).collect();
-            sides.sort();
-            (finding.kind, sides)
+    /// The first operation of a subgroup in which other lanes took part than in lockstep.
+    fn other_lanes(&self, seed: u64, lockstep: &Together, now: &Together) -> Option<Finding> {
+        let differs = |(key, masks): &(&([u32; 3], u32, u32), &Vec<Mask>)| {
+            let before = lockstep.get(*key)?;
+            let nth = before.iter().zip(*masks).position(|(before, now)| before != now)?;
+            Some((**key, before[nth], masks[nth]))
         };
-        if self.findings.iter().all(|have| key(have) != key(&finding)) {
-            self.findings.push(finding);
-        }
+        let all = now.iter().filter_map(|entry| differs(&entry));
+        let ((workgroup, local, at), before, now) =
+            all.min_by_key(|((workgroup, local, at), ..)| (*at, *workgroup, *local))?;
+        Some(Finding {
+            kind: FindingKind::DivergentSubgroupOperation,
+            message: format!(
+                "other lanes take part under another schedule: {} in lockstep, {} under seed {seed}",
+                lanes_of(before),
+                lanes_of(now)
+            ),
+            at: Teller(self.program).place(at, "takes part", workgroup, vec![local]),
+            other: None,
+            times: 1,
+            seed: Some(seed),
+        })
     }
+}
 
+/// Tells of instructions of a program in words of its text.
+#[derive(Clone, Copy)]
+struct Teller<'a>(&'a Program);
+
+impl Teller<'_> {
     fn place(&self, at: u32, what: &str, workgroup: [u32; 3], invocations: Vec<u32>) -> Place {
-        let (line, function) = self.program.line(at);
-        let text = line.map_or(String::new(), |line| self.program.text(line).to_string());
+        let (line, function) = self.0.line(at);
+        let text = line.map_or(String::new(), |line| self.0.text(line).to_string());
         Place { line, function: function.into(), text, what: what.into(), workgroup, invocations }
     }
 
@@ -466,10 +480,35 @@ impl Checker<'_> {
 
     /// A byte of memory, as the shader calls it.
     fn byte(&self, slot: u16, byte: u32) -> String {
-        match self.program.variable(slot, byte) {
+        match self.0.variable(slot, byte) {
             (name, 0) => format!("`{name}`"),
             (name, offset) => format!("byte {offset} of `{name}`"),
         }
+    }
+
+    fn fault(&self, cause: &Cause, seed: Option<u64>) -> Finding {
+        let (kind, message, at, other) = match cause {
+            Cause::NotUniform { at, other, workgroup, reached, missing } => (
+                FindingKind::DivergentBarrier,
+                "a barrier that not all invocations of the workgroup reach",
+                self.place(*at, "waits", *workgroup, reached.clone()),
+                match other {
+                    Some(other) => self.place(*other, "waits", *workgroup, missing.clone()),
+                    None => Place {
+                        line: None,
+                        text: String::new(),
+                        ..self.place(*at, "does not come", *workgroup, missing.clone())
+                    },
+                },
+            ),
+            Cause::Endless { at, workgroup, running } => {
+                let place = self.place(*at, "goes round", *workgroup, running.clone());
+                let message = "a loop that does not end".into();
+                return Finding { kind: FindingKind::EndlessLoop, message, at: place, other: None, times: 1, seed };
+            }
+            Cause::Refused(_) => unreachable!("what is refused is no finding"),
+        };
+        Finding { kind, message: message.into(), at, other: Some(other), times: 1, seed }
     }
 
     fn finding(&self, found: &Found, seed: Option<u64>) -> Finding {
@@ -504,55 +543,37 @@ impl Checker<'_> {
             seed,
         }
     }
+}
 
-    fn fault(&self, cause: &Cause, seed: Option<u64>) -> Finding {
-        let (kind, message, at, other) = match cause {
-            Cause::NotUniform { at, other, workgroup, reached, missing } => (
-                FindingKind::DivergentBarrier,
-                "a barrier that not all invocations of the workgroup reach",
-                self.place(*at, "waits", *workgroup, reached.clone()),
-                match other {
-                    Some(other) => self.place(*other, "waits", *workgroup, missing.clone()),
-                    None => Place {
-                        line: None,
-                        text: String::new(),
-                        ..self.place(*at, "does not come", *workgroup, missing.clone())
-                    },
-                },
-            ),
-            Cause::Endless { at, workgroup, running } => {
-                let place = self.place(*at, "goes round", *workgroup, running.clone());
-                let message = "a loop that does not end".into();
-                return Finding { kind: FindingKind::EndlessLoop, message, at: place, other: None, times: 1, seed };
-            }
-            Cause::Refused(_) => unreachable!("what is refused is no finding"),
-        };
-        Finding { kind, message: message.into(), at, other: Some(other), times: 1, seed }
+/// What was found while this program was executed in lockstep.
+pub(super) fn findings(program: &Program, found: &[Found]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for found in found {
+        keep(&mut findings, Teller(program).finding(found, None));
     }
+    without_consequences(&mut findings);
+    findings
+}
 
-    /// The first operation of a subgroup in which other lanes took part than in lockstep.
-    fn other_lanes(&self, seed: u64, lockstep: &Together, now: &Together) -> Option<Finding> {
-        let differs = |(key, masks): &(&([u32; 3], u32, u32), &Vec<Mask>)| {
-            let before = lockstep.get(*key)?;
-            let nth = before.iter().zip(*masks).position(|(before, now)| before != now)?;
-            Some((**key, before[nth], masks[nth]))
-        };
-        let all = now.iter().filter_map(|entry| differs(&entry));
-        let ((workgroup, local, at), before, now) =
-            all.min_by_key(|((workgroup, local, at), ..)| (*at, *workgroup, *local))?;
-        Some(Finding {
-            kind: FindingKind::DivergentSubgroupOperation,
-            message: format!(
-                "other lanes take part under another schedule: {} in lockstep, {} under seed {seed}",
-                lanes_of(before),
-                lanes_of(now)
-            ),
-            at: self.place(at, "takes part", workgroup, vec![local]),
-            other: None,
-            times: 1,
-            seed: Some(seed),
-        })
+/// Keeps a finding whose lines none of the same kind is about.
+pub(super) fn keep(findings: &mut Vec<Finding>, finding: Finding) {
+    let key = |finding: &Finding| {
+        let mut sides: Vec<_> = sides(finding).collect();
+        sides.sort();
+        (finding.kind, sides)
+    };
+    if findings.iter().all(|have| key(have) != key(&finding)) {
+        findings.push(finding);
     }
+}
+
+/// Drops what is a race's: words that it leaves unwritten.
+fn without_consequences(findings: &mut Vec<Finding>) {
+    let raced: Vec<_> =
+        findings.iter().filter(|finding| finding.kind == FindingKind::DataRace).flat_map(sides).collect();
+    findings.retain(|finding| {
+        finding.kind != FindingKind::NeverWritten || !raced.contains(&(finding.at.line, finding.at.function.clone()))
+    });
 }
 
 /// What an invocation does to memory, in a word.

@@ -2,6 +2,7 @@
 
 pub(crate) mod checks;
 pub(crate) mod groups;
+pub(crate) mod profile;
 mod subgroup;
 mod view;
 pub(crate) mod watch;
@@ -257,7 +258,7 @@ impl<'a, const W: usize> Workgroup<'a, W> {
                 subgroup.pass();
             }
         }
-        watch.ended(program);
+        watch.ended();
         Ok(())
     }
 

@@ -43,7 +43,7 @@ mod memory;
 mod operation;
 mod program;
 
-pub use counts::Counts;
+pub use counts::{Counts, LineProfile, LoopProfile, MemoryCounts, Profile};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::shader::{MAX_LANES, MIN_LANES};
@@ -54,11 +54,25 @@ use crate::shader::{MAX_LANES, MIN_LANES};
 pub struct SimtOptions {
     lanes: u32,
     workers: Option<usize>,
+    observe: Observe,
+    banks: u32,
+}
+
+/// What the simulated device takes note of while it executes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Observe {
+    /// What is issued, of each dispatch.
+    #[default]
+    Counts,
+    /// Beside it what every line issues, and its memory accesses: [`Dispatched::profile`]. Memory accesses are slower.
+    Profile,
+    /// Beside it mistakes: [`take_findings`]. It is slower, and everything runs on one thread.
+    Checks,
 }
 
 impl Default for SimtOptions {
     fn default() -> Self {
-        Self { lanes: Self::DEFAULT_LANES, workers: None }
+        Self { lanes: Self::DEFAULT_LANES, workers: None, observe: Observe::Counts, banks: 32 }
     }
 }
 
@@ -69,6 +83,18 @@ impl SimtOptions {
     /// Lanes of a subgroup: a power of two from 4 to 128; [`DEFAULT_LANES`](Self::DEFAULT_LANES) unless said here.
     pub fn lanes(mut self, lanes: u32) -> Self {
         self.lanes = lanes;
+        self
+    }
+
+    /// What the device takes note of.
+    pub fn observe(mut self, observe: Observe) -> Self {
+        self.observe = observe;
+        self
+    }
+
+    /// Banks of workgroup memory, of 4 bytes each, for [`Observe::Profile`]: 32 unless said here.
+    pub fn banks(mut self, banks: u32) -> Self {
+        self.banks = banks;
         self
     }
 
@@ -90,12 +116,23 @@ pub struct Dispatched {
     pub workgroups: [u32; 3],
     /// What it issued.
     pub counts: Counts,
+    /// What each line did, with [`Observe::Profile`].
+    pub profile: Option<Profile>,
+}
+
+/// A simulated device, as it was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    pub(crate) lanes: u32,
+    pub(crate) workers: usize,
+    pub(crate) observe: Observe,
+    pub(crate) banks: u32,
 }
 
 /// A wgpu instance whose only adapter is the simulator.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`] for a width that is no power of two from 4 to 128, or no worker.
+/// [`ErrorKind::InvalidArgument`] for a width that is no power of two from 4 to 128, no worker, or no bank.
 pub fn instance(options: &SimtOptions) -> Result<wgpu::Instance> {
     let lanes = options.lanes;
     if !lanes.is_power_of_two() || !(MIN_LANES..=MAX_LANES).contains(&lanes) {
@@ -103,10 +140,16 @@ pub fn instance(options: &SimtOptions) -> Result<wgpu::Instance> {
             "a simulated subgroup has a power of two from {MIN_LANES} to {MAX_LANES} lanes, not {lanes}"
         )));
     }
+    if options.banks == 0 {
+        return Err(Error::argument("workgroup memory needs at least one bank"));
+    }
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
     match options.workers.unwrap_or_else(available) {
         0 => Err(Error::argument("the simulator needs at least one worker")),
-        workers => Ok(front::instance(lanes, workers)),
+        workers => {
+            let SimtOptions { observe, banks, .. } = *options;
+            Ok(front::instance(Setup { lanes, workers, observe, banks }))
+        }
     }
 }
 
@@ -126,6 +169,16 @@ pub fn adapter(options: &SimtOptions) -> Result<wgpu::Adapter> {
 /// [`ErrorKind::InvalidArgument`] where the device is not the simulator's.
 pub fn take_dispatches(device: &wgpu::Device) -> Result<Vec<Dispatched>> {
     front::with_state(device, front::State::take_dispatches).ok_or_else(not_simulated)
+}
+
+/// What was found in the dispatches since the last call, each between two instructions once, where the device was made
+/// with [`Observe::Checks`]: data races, indices out of bounds, reads of workgroup memory that nobody wrote, and of lanes
+/// that do not take part. [`check::check`] also tries other schedules.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] where the device is not the simulator's.
+pub fn take_findings(device: &wgpu::Device) -> Result<Vec<check::Finding>> {
+    front::with_state(device, front::State::take_findings).ok_or_else(not_simulated)
 }
 
 /// Why `device` was lost: the message of the shader's fault. None while it is well.

@@ -367,6 +367,9 @@ pub(crate) struct SwitchTable {
     pub(crate) default: u32,
 }
 
+/// The slot of workgroup memory.
+pub(crate) const WORKGROUP: u16 = 0;
+
 /// What a slot of memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {

@@ -4,7 +4,7 @@
 //! By default every case runs on the path that the probe chose, and each once more on the emulated path, at 32 or at 64
 //! lanes in turn. `WAVELANE_FULL=1` runs every case at every emulated width; `WAVELANE_REQUIRE_ADAPTER=1` makes a
 //! missing adapter a failure; `WAVELANE_SIMULATE=4,64` runs the table on simulated devices of these widths
-//! and on nothing else; `WAVELANE_TIMES=1` prints how long each row took.
+//! and on nothing else, `WAVELANE_CHECKS=1` with their checks on; `WAVELANE_TIMES=1` prints how long each row took.
 
 mod algebra;
 mod cases;
@@ -70,6 +70,9 @@ fn asked(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
+/// The variable that makes simulated devices look for mistakes, which are failures; sizes are small then.
+const CHECKS: &str = "WAVELANE_CHECKS";
+
 /// Simulated devices of the widths that `WAVELANE_SIMULATE` lists.
 fn simulated() -> Result<Vec<(String, wgpu::Adapter, Gpu)>, String> {
     let widths = std::env::var("WAVELANE_SIMULATE").unwrap_or_default();
@@ -78,11 +81,28 @@ fn simulated() -> Result<Vec<(String, wgpu::Adapter, Gpu)>, String> {
 
 #[cfg(feature = "simt")]
 fn simulator(width: &str) -> Result<(String, wgpu::Adapter, Gpu), String> {
-    use wavelane::simt::{self, SimtOptions};
+    use wavelane::simt::{self, Observe, SimtOptions};
     let lanes = width.parse().map_err(|_| format!("WAVELANE_SIMULATE lists widths, as 4,64: '{width}' is none"))?;
-    let adapter = simt::adapter(&SimtOptions::default().lanes(lanes)).map_err(|error| error.to_string())?;
+    let observe = if asked(CHECKS) { Observe::Checks } else { Observe::Counts };
+    let options = SimtOptions::default().lanes(lanes).observe(observe);
+    let adapter = simt::adapter(&options).map_err(|error| error.to_string())?;
     let gpu = harness::open(&adapter)?;
     Ok((format!("simulator-{lanes}"), adapter, gpu))
+}
+
+/// What the simulator's checks found in the dispatches so far: races, indices out of bounds and the like.
+#[cfg(feature = "simt")]
+fn mistakes(case: &str, gpu: &Gpu) -> Option<String> {
+    use wavelane::simt::{self, check::FindingKind};
+    let mut findings = simt::take_findings(gpu.device()).ok()?;
+    // These read every lane there might be; what comes from lanes without an invocation is not compared.
+    findings.retain(|finding| finding.kind != FindingKind::InactiveLane || !case.starts_with("block/shuffle/"));
+    (!findings.is_empty()).then(|| format!("the simulator's checks found {findings:#?}"))
+}
+
+#[cfg(not(feature = "simt"))]
+fn mistakes(_: &str, _: &Gpu) -> Option<String> {
+    None
 }
 
 #[cfg(not(feature = "simt"))]
@@ -101,7 +121,8 @@ fn adapter_trials(cases: &[Arc<Case>], name: &str, adapter: &wgpu::Adapter, gpu:
         let gpu = gpu.with_path(path).expect("the probe's path, and powers of two, are accepted");
         // Barriers of workgroups are slow on a CPU, and their kernels slow to compile.
         let slow = gpu.is_cpu() && path != SubgroupPath::Native;
-        let env = Arc::new(Env { adapter: adapter.clone(), gpu, main: number == 0 && !slow });
+        let checked = gpu.is_simulated() && asked(CHECKS);
+        let env = Arc::new(Env { adapter: adapter.clone(), gpu, main: number == 0 && !slow && !checked });
         let path = match path {
             SubgroupPath::Native => "native".to_string(),
             SubgroupPath::Emulated { lanes } => format!("emulated-{lanes}"),
@@ -147,10 +168,11 @@ fn run(case: &Case, env: &Env, path: &str) -> Result<Completion, Failed> {
         Err(Err(panic)) => Err(panic),
         Ok(()) => Ok(()),
     };
-    let message = outcome.err().map(|panic| match panic.downcast::<String>() {
+    let failed = outcome.err().map(|panic| match panic.downcast::<String>() {
         Ok(message) => *message,
         Err(panic) => panic.downcast_ref::<&str>().map_or("a panic without a message".into(), |m| (*m).to_string()),
     });
+    let message = failed.or_else(|| mistakes(&case.name, &env.gpu));
     let expected = expectations::find(&case.name, env.gpu.info(), path);
     match (message, expected) {
         (None, None) => Ok(Completion::Completed),

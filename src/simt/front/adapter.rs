@@ -8,6 +8,7 @@ use wgpu_hal::{DeviceError, InstanceError, SurfaceError};
 
 use super::resource::{Absent, Fence};
 use super::{Api, device::Device, queue::Queue, state::State};
+use crate::simt::Setup;
 
 /// What programs may ask for. A feature is listed once the machine executes it: a program shall learn of the others from
 /// the adapter, not from a kernel that fails.
@@ -54,10 +55,7 @@ fn limits() -> Limits {
 }
 
 #[derive(Debug)]
-pub(super) struct Instance {
-    pub(super) lanes: u32,
-    pub(super) workers: usize,
-}
+pub(super) struct Instance(pub(super) Setup);
 
 impl wgpu_hal::Instance for Instance {
     type A = Api;
@@ -78,13 +76,13 @@ impl wgpu_hal::Instance for Instance {
     unsafe fn enumerate_adapters(&self, _: Option<&Surface>) -> Vec<wgpu_hal::ExposedAdapter<Api>> {
         let byte = wgpu::BufferSize::MIN;
         vec![wgpu_hal::ExposedAdapter {
-            adapter: Adapter { lanes: self.lanes, workers: self.workers },
+            adapter: Adapter(self.0),
             info: wgpu::AdapterInfo {
-                name: format!("wavelane simulator, {} lanes", self.lanes),
+                name: format!("wavelane simulator, {} lanes", self.0.lanes),
                 driver: "wavelane".into(),
                 driver_info: env!("CARGO_PKG_VERSION").into(),
-                subgroup_min_size: self.lanes,
-                subgroup_max_size: self.lanes,
+                subgroup_min_size: self.0.lanes,
+                subgroup_max_size: self.0.lanes,
                 ..wgpu::AdapterInfo::new(wgpu::DeviceType::Cpu, wgpu::Backend::Noop)
             },
             features: features(),
@@ -112,10 +110,7 @@ impl wgpu_hal::Instance for Instance {
 }
 
 #[derive(Debug)]
-pub(super) struct Adapter {
-    lanes: u32,
-    workers: usize,
-}
+pub(super) struct Adapter(Setup);
 
 impl wgpu_hal::Adapter for Adapter {
     type A = Api;
@@ -126,7 +121,7 @@ impl wgpu_hal::Adapter for Adapter {
         _: &Limits,
         _: &wgpu::MemoryHints,
     ) -> Result<wgpu_hal::OpenDevice<Api>, DeviceError> {
-        let state = Arc::new(State::new(self.lanes, self.workers));
+        let state = Arc::new(State::new(self.0));
         Ok(wgpu_hal::OpenDevice { device: Device::new(state.clone()), queue: Queue::new(state) })
     }
 

@@ -176,8 +176,9 @@ impl wgpu_hal::Device for Device {
     ) -> Result<ComputePipeline, PipelineError> {
         let stage = &desc.stage;
         let ShaderModule { module, info, text } = stage.module;
-        let program = Program::compile(module, info, stage.entry_point, stage.constants, self.0.lanes, text.as_deref())
-            .map_err(|message| PipelineError::Linkage(wgpu::ShaderStages::COMPUTE, message))?;
+        let program =
+            Program::compile(module, info, stage.entry_point, stage.constants, self.0.setup.lanes, text.as_deref())
+                .map_err(|message| PipelineError::Linkage(wgpu::ShaderStages::COMPUTE, message))?;
         let label = desc.label.unwrap_or_default();
         let name = if label.is_empty() { stage.entry_point } else { label };
         Ok(ComputePipeline(Arc::new(Pipeline { program, name: name.into(), internal: label.starts_with(INTERNAL) })))

@@ -13,6 +13,8 @@ mod state;
 
 pub(crate) use state::State;
 
+use super::Setup;
+
 /// The backend.
 #[derive(Clone, Debug)]
 struct Api;
@@ -85,10 +87,10 @@ dyn_resource! {
     resource::ComputePipeline: wgpu_hal::DynComputePipeline;
 }
 
-/// A wgpu instance whose only adapter has subgroups of `lanes` and executes workgroups on `workers` threads.
-pub(crate) fn instance(lanes: u32, workers: usize) -> wgpu::Instance {
+/// A wgpu instance whose only adapter is this.
+pub(crate) fn instance(setup: Setup) -> wgpu::Instance {
     // SAFETY: the instance is whole: it has nothing to initialise.
-    unsafe { wgpu::Instance::from_hal::<Api>(adapter::Instance { lanes, workers }) }
+    unsafe { wgpu::Instance::from_hal::<Api>(adapter::Instance(setup)) }
 }
 
 /// Reads the state of a device; none where the device is another backend's.

@@ -9,8 +9,8 @@ use super::adapter::{MAX_WORKGROUPS, Surface};
 use super::command::{Command, Commands, Dispatch, Workgroups};
 use super::resource::{Absent, Fence, QuerySet};
 use super::{Api, state::State};
-use crate::simt::machine::{self, Fault, How};
-use crate::simt::{Dispatched, memory::Memory};
+use crate::simt::machine::{self, Fault, How, checks::Checks, profile::Profiler};
+use crate::simt::{Dispatched, Observe, Setup, check, memory::Memory};
 
 #[derive(Debug)]
 pub(super) struct Queue(Arc<State>);
@@ -56,18 +56,28 @@ impl Queue {
         if workgroups.iter().any(|count| *count == 0 || *count > MAX_WORKGROUPS) {
             return Ok(());
         }
-        let counts = machine::run(
-            &machine::Dispatch {
-                program: &pipeline.program,
-                workgroups,
-                bindings: &dispatch.bindings,
-                immediates: &dispatch.immediates,
-            },
-            How::in_step(self.0.workers),
-        )?;
-        if !pipeline.internal {
-            self.0.keep_dispatch(Dispatched { pipeline: pipeline.name.clone(), workgroups, counts });
+        let program = &pipeline.program;
+        let (bindings, immediates) = (&dispatch.bindings, &dispatch.immediates);
+        let work = machine::Dispatch { program, workgroups, bindings, immediates };
+        let Setup { workers, observe, banks, .. } = self.0.setup;
+        if pipeline.internal {
+            return machine::run(&work, How::in_step(workers)).map(drop);
         }
+        let (counts, profile) = match observe {
+            Observe::Counts => (machine::run(&work, How::in_step(workers))?, None),
+            Observe::Profile => {
+                let mut profiler = Profiler::new(program, banks);
+                let counts = machine::run_watched(&work, How::in_step(workers), &mut profiler)?;
+                (counts, Some(profiler.profile(program)))
+            }
+            Observe::Checks => {
+                let mut checks = Checks::new(program, |_| false);
+                let counts = machine::run_watched(&work, How::in_step(1), &mut checks);
+                self.0.keep_findings(check::findings(program, &checks.found));
+                (counts?, None)
+            }
+        };
+        self.0.keep_dispatch(Dispatched { pipeline: pipeline.name.clone(), workgroups, counts, profile });
         Ok(())
     }
 }

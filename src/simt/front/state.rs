@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::simt::Dispatched;
+use crate::simt::check::{self, Finding};
+use crate::simt::{Dispatched, Setup};
 
 /// Dispatches that are kept for whoever asks: a program that never does must not fill the memory with them.
 const KEPT_DISPATCHES: usize = 4096;
@@ -12,17 +13,23 @@ const KEPT_DISPATCHES: usize = 4096;
 /// A simulated device: its shape, its clock, and what is to be told of it.
 #[derive(Debug)]
 pub(crate) struct State {
-    pub(super) lanes: u32,
-    pub(super) workers: usize,
+    pub(super) setup: Setup,
     clock: AtomicU64,
     dispatches: Mutex<VecDeque<Dispatched>>,
+    findings: Mutex<Vec<Finding>>,
     fault: Mutex<Option<String>>,
 }
 
 impl State {
-    pub(super) fn new(lanes: u32, workers: usize) -> Self {
-        // From 1: a timestamp of zero means none, to whoever has met drivers without a clock.
-        Self { lanes, workers, clock: AtomicU64::new(1), dispatches: Mutex::default(), fault: Mutex::default() }
+    pub(super) fn new(setup: Setup) -> Self {
+        Self {
+            setup,
+            // From 1: a timestamp of zero means none, to whoever has met drivers without a clock.
+            clock: AtomicU64::new(1),
+            dispatches: Mutex::default(),
+            findings: Mutex::default(),
+            fault: Mutex::default(),
+        }
     }
 
     /// The device's time, which only passes while something is issued: 1, and all that the dispatches so far have issued.
@@ -37,6 +44,16 @@ impl State {
             kept.pop_front();
         }
         kept.push_back(dispatch);
+    }
+
+    pub(super) fn keep_findings(&self, findings: Vec<Finding>) {
+        let mut kept = locked(&self.findings);
+        findings.into_iter().for_each(|finding| check::keep(&mut kept, finding));
+    }
+
+    /// What was found since the last call.
+    pub(crate) fn take_findings(&self) -> Vec<Finding> {
+        std::mem::take(&mut locked(&self.findings))
     }
 
     pub(super) fn keep_fault(&self, message: String) {

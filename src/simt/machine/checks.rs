@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::groups::{Mask, lanes};
 use super::watch::{Access, Touch, Watch};
-use crate::simt::program::{OUT_OF_BOUNDS, Program, Source};
+use crate::simt::program::{OUT_OF_BOUNDS, Program, Source, WORKGROUP};
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -134,6 +134,8 @@ impl Shadow {
 #[derive(Debug)]
 pub(crate) struct Checks {
     lanes: u32,
+    /// Of a workgroup.
+    invocations: u32,
     shadows: Vec<Shadow>,
     pub(crate) found: Vec<Found>,
     places: HashMap<(Kind, u32, u32), usize>,
@@ -162,6 +164,7 @@ impl Checks {
         let invocations: u32 = program.workgroup_size.iter().product();
         Self {
             lanes: program.lanes,
+            invocations,
             shadows: (0..program.slots.len()).map(shadow).collect(),
             found: Vec::new(),
             places: HashMap::new(),
@@ -174,6 +177,11 @@ impl Checks {
             together: HashMap::new(),
             remembered: 0,
         }
+    }
+
+    /// Lanes of the subgroup that have an invocation.
+    fn launched(&self) -> u32 {
+        self.lanes.min(self.invocations - self.first_lane())
     }
 
     fn first_lane(&self) -> u32 {
@@ -220,7 +228,7 @@ impl Checks {
 
     fn touch_word(&mut self, slot: u16, word: u32, access: Access, now: Seen) {
         let shadow = &mut self.shadows[usize::from(slot)];
-        let (is_written, is_empty) = (shadow.is_written, shadow.is_empty);
+        let is_empty = shadow.is_empty;
         let seen = *shadow.word(word);
         // Nothing happened since this invocation last did the same.
         if access == Access::Read && seen.reads[0].local() == now.local() && seen.reads[0].epoch() == now.epoch() {
@@ -232,9 +240,6 @@ impl Checks {
         // WGSL lets workgroup memory begin as zeros, and counters rely on it.
         if access == Access::Read && !written {
             self.report(Kind::NeverWritten, now, None, Detail::Byte { slot, byte: 4 * word });
-        }
-        if !is_written {
-            return;
         }
         let none = [Seen::default(); 2];
         let (writes, atomic_writes) = ([seen.write, Seen::default()], seen.atomic_writes);
@@ -274,9 +279,6 @@ impl Checks {
         Seen::new(self.subgroups[self.subgroup as usize].0, at, self.first_lane() + lane as u32)
     }
 }
-
-/// The slot of workgroup memory.
-const WORKGROUP: u16 = 0;
 
 /// Keeps the last accesses of two different invocations.
 fn remember(seen: &mut [Seen; 2], now: Seen) {
@@ -324,7 +326,12 @@ impl Watch for Checks {
         self.subgroups[self.subgroup as usize] = (self.epoch, self.epoch);
     }
 
-    fn touch(&mut self, _: &Program, touch: &Touch<'_>) {
+    fn touch(&mut self, touch: &Touch<'_>) {
+        // What is only read cannot race.
+        let Shadow { is_written, is_empty, .. } = self.shadows[usize::from(touch.slot)];
+        if !is_written && !is_empty {
+            return;
+        }
         for lane in lanes(touch.mask).filter(|lane| touch.addresses[*lane] != OUT_OF_BOUNDS) {
             let now = self.now(touch.at, lane);
             for word in 0..touch.words {
@@ -355,10 +362,11 @@ impl Watch for Checks {
     fn gather(&mut self, at: u32, mask: Mask, source: Source, row: &[u32]) {
         for lane in lanes(mask) {
             let (here, operand) = (lane as u32, row[lane]);
-            // Shifts run off the ends of a subgroup in every scan, which then leaves those values alone.
+            // Shifts run off the ends of a subgroup in every scan, which then leaves those values alone. The last subgroup of
+            // a workgroup may end early.
             let from = match source {
                 Source::Up(_) => here.checked_sub(operand),
-                Source::Down(_) => here.checked_add(operand).filter(|from| *from < self.lanes),
+                Source::Down(_) => here.checked_add(operand).filter(|from| *from < self.launched()),
                 Source::Lane(_) => Some(operand),
                 Source::Xor(_) => Some(here ^ operand),
                 Source::Quad(_) => Some(here & !3 | operand & 3),

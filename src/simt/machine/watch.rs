@@ -1,7 +1,7 @@
 //! What looks on while a dispatch is executed.
 
 use super::groups::Mask;
-use crate::simt::program::{Program, Source};
+use crate::simt::program::Source;
 
 /// How an instruction touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) trait Watch: Send {
     fn workgroup(&mut self, _id: [u32; 3]) {}
     fn barrier(&mut self, _orders: naga::Barrier) {}
     /// A workgroup has ended.
-    fn ended(&mut self, _program: &Program) {}
+    fn ended(&mut self) {}
     /// The subgroup that the next calls are of.
     fn subgroup(&mut self, _id: u32) {}
     /// All lanes of the subgroup have met.
@@ -48,7 +48,7 @@ pub(crate) trait Watch: Send {
     fn issue(&mut self, _at: u32, _mask: Mask, _is_issue: bool) {}
     /// These lanes jump backwards.
     fn again(&mut self, _at: u32, _mask: Mask) {}
-    fn touch(&mut self, _program: &Program, _touch: &Touch<'_>) {}
+    fn touch(&mut self, _touch: &Touch<'_>) {}
     /// An index is held against a length.
     fn index(&mut self, _at: u32, _mask: Mask, _index: &[u32], _length: u32) {}
     /// A subgroup operation is executed by these lanes.

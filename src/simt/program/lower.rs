@@ -11,7 +11,7 @@ use naga::{
 use super::layout::{self, Leaf, LeafKind};
 use super::{
     Address, Instruction, Length, Op, Program, Reg, RuntimeArray, Site, Slot, Source, SwitchTable, Update, Variable,
-    place,
+    WORKGROUP, place,
 };
 use crate::simt::operation::{Binary, Ternary, Unary, WideBinary};
 
@@ -21,8 +21,6 @@ pub(super) type Result<T> = std::result::Result<T, String>;
 const CONSTANT: Reg = 1 << 31;
 /// More registers than this are a mistake rather than a kernel.
 const MAX_REGISTERS: u32 = 1 << 20;
-/// The slot of workgroup memory.
-pub(crate) const WORKGROUP: u16 = 0;
 
 /// A variable or a part of it.
 #[derive(Clone, Copy, Debug)]
