@@ -365,3 +365,81 @@ fn what_cannot_be_checked_is_an_error() {
         assert_eq!(check(text, &run, &at(lanes)).expect_err("no such width").kind(), ErrorKind::InvalidArgument);
     }
 }
+
+/// The examples of `wavelane check`: at a width, what is found, and the line that it stands on.
+#[test]
+fn the_examples_have_the_mistakes_that_they_tell_of() {
+    const TREE_SUM: &str = include_str!("../examples/check/tree_sum.wgsl");
+    const REPAIRED: &str = include_str!("../examples/check/tree_sum_repaired.wgsl");
+    const DIVERGENT_BARRIER: &str = include_str!("../examples/check/divergent_barrier.wgsl");
+    const WIDTH_32: &str = include_str!("../examples/check/width_32.wgsl");
+    const BALLOT: &str = include_str!("../examples/check/ballot_in_32_bits.wgsl");
+    let first = "sums[i] = items[32u * group.x + i];";
+    let round = "sums[i] += sums[i + step];";
+    let races = [(FindingKind::DataRace, first), (FindingKind::DataRace, round)];
+    let read = (FindingKind::NeverWritten, "totals[group.x] = sums[0] + sums[1];");
+    let narrow = [
+        (FindingKind::InactiveLane, "sum += subgroupShuffleXor(sum, distance);"),
+        (FindingKind::OutOfBounds, "sums[subgroup] = sum;"),
+    ];
+    let collision = (FindingKind::DataRace, "odd[id.x - lane + rank] = item;");
+    let barrier = (FindingKind::DivergentBarrier, "workgroupBarrier();");
+    let cases: [(&str, u32, &[(FindingKind, &str)]); 16] = [
+        (TREE_SUM, 8, &races),
+        (TREE_SUM, 32, &races),
+        (TREE_SUM, 64, &races),
+        (REPAIRED, 4, &[]),
+        (REPAIRED, 32, &[]),
+        (REPAIRED, 64, &[]),
+        (REPAIRED, 128, &[]),
+        (DIVERGENT_BARRIER, 8, &[barrier]),
+        (DIVERGENT_BARRIER, 32, &[barrier]),
+        (DIVERGENT_BARRIER, 128, &[barrier]),
+        (WIDTH_32, 8, &narrow),
+        (WIDTH_32, 32, &[]),
+        (WIDTH_32, 64, &[read]),
+        (BALLOT, 8, &[]),
+        (BALLOT, 32, &[]),
+        (BALLOT, 64, &[collision]),
+    ];
+    for (text, lanes, expected) in cases {
+        let report = run(text, &at(lanes));
+        let line = |part: &str| text.lines().position(|line| line.trim() == part).map(|index| index as u32 + 1);
+        let mut found: Vec<_> = report.findings.iter().map(|finding| (finding.kind, finding.at.line)).collect();
+        found.sort_by_key(|(_, line)| *line);
+        let expected: Vec<_> = expected.iter().map(|(kind, part)| (*kind, line(part))).collect();
+        assert_eq!(found, expected, "{lanes} lanes: {:#?}", report.findings);
+        // Only the order of independent lanes breaks the tree.
+        if text == TREE_SUM {
+            assert!(report.schedules[1..].iter().any(|schedule| !schedule.same_as_lockstep), "{lanes} lanes");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_does_not_fit_is_an_error() {
+    let text = "
+        override count: u32;
+        @group(0) @binding(0) var<uniform> size: vec2<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(count) fn main(@builtin(global_invocation_id) id: vec3<u32>) { out[id.x] = size.y; }";
+    let run = Run::reflect(text, None).expect("it is valid");
+    // An override without a value is 1, and the workgroup is sized by it.
+    assert_eq!((run.overrides.get("count"), run.buffers[1].bytes), (Some(&1.0), 16));
+    assert_eq!(check(text, &run, &at(8)).expect("it runs").findings, []);
+    let refused = |change: &dyn Fn(&mut Run), reason: &str| {
+        let mut run = run.clone();
+        change(&mut run);
+        let error = check(text, &run, &at(8)).expect_err(reason);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    };
+    refused(&|run| run.overrides.clear(), "count");
+    refused(&|run| drop(run.overrides.insert("more".into(), 1.0)), "more");
+    refused(&|run| run.buffers[0].bytes = 4, "at least 8 bytes, not 4");
+    refused(&|run| run.buffers[1].bytes = 18, "multiple of 4");
+    refused(&|run| run.buffers.push(run.buffers[0].clone()), "two buffers");
+    refused(&|run| run.buffers[1].fill = Fill::Random { seed: 1, low: 3.0, high: 3.0 }, "no number");
+    refused(&|run| run.workgroups[1] = 0, "from 1 to 65535");
+    refused(&|run| drop(run.buffers.pop()), "group 0, binding 1");
+}

@@ -95,7 +95,7 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     // What does not fit is the fault of the file that says what runs, or of the command line.
     let failure = |error: Error| {
         let origin = args.run.as_deref().filter(|_| error.kind() == ErrorKind::InvalidArgument).unwrap_or(shader);
-        let message = format!("{}: {error}", origin.display());
+        let message = format!("{}: {error}", origin.display()).trim_end().to_string();
         match error.kind() {
             ErrorKind::InvalidArgument => Failure::usage(message),
             _ => Failure::working(message),
@@ -114,7 +114,11 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     let views: [(_, Render); 2] = [(&args.json, json), (&args.sarif, sarif::write)];
     let views = Destination::open_all(views)?;
     if args.run.is_none() {
-        let _ = write!(std::io::stderr(), "no --run is given, so this is taken:\n{}", file.summary());
+        let _ = write!(
+            std::io::stderr(),
+            "no --run is given, so this is taken (--init writes it to a file):\n{}\n",
+            file.summary()
+        );
     }
 
     let CheckArgs { lanes, schedules, seed, iterations, .. } = *args;
@@ -138,7 +142,7 @@ pub(super) fn run(args: &CheckArgs) -> Result {
 /// Writes a run to a file that is not there yet.
 fn init(file: &RunFile, shader: &Path, path: Option<&Path>) -> Result {
     let path = path.map_or_else(|| shader.with_extension("toml"), Path::to_path_buf);
-    let text = file.to_toml(shader, &path);
+    let text = file.to_toml(shader);
     if path.as_os_str() == "-" {
         return output::print(text);
     }

@@ -70,8 +70,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     List(list::ListArgs),
     Emit(emit::EmitArgs),
-    Check(check::CheckArgs),
     Tune(tune::TuneArgs),
+    Check(check::CheckArgs),
 }
 
 /// Which device, and how it is used.
@@ -255,8 +255,8 @@ fn run(cli: Cli) -> Result {
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Emit(args)) => emit::run(&args),
-        Some(Command::Check(args)) => check::run(&args),
         Some(Command::Tune(args)) => tune::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
     }
 }
 

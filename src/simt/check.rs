@@ -314,12 +314,9 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     }
     let place = |buffer: &Buffer| (buffer.group, buffer.binding);
     for (index, buffer) in run.buffers.iter().enumerate() {
-        if let Some(other) = run.buffers[..index].iter().find(|other| place(other) == place(buffer)) {
+        if run.buffers[..index].iter().any(|other| place(other) == place(buffer)) {
             let (group, binding) = place(buffer);
-            return Err(Error::argument(format!(
-                "{} and {} are both bound to group {group}, binding {binding}",
-                other.name, buffer.name
-            )));
+            return Err(Error::argument(format!("two buffers are bound to group {group}, binding {binding}")));
         }
     }
     let mut checker = Checker { module: &module, program: &program, run, options, findings: Vec::new() };

@@ -56,7 +56,7 @@ impl RunFile {
     pub(super) fn read(path: &Path) -> Result<(Self, Run)> {
         let fault = |error: &dyn Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
-        let file: Self = toml::from_str(&text).map_err(|error| fault(&error))?;
+        let file: Self = toml::from_str(&text).map_err(|error| fault(&error.to_string().trim_end()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let buffers = file.buffers.iter().map(|entry| entry.buffer(folder)).collect::<Result<_>>()?;
         let Self { entry, workgroups, overrides, .. } = &file;
@@ -83,17 +83,20 @@ impl RunFile {
         }
         for buffer in &self.buffers {
             let BufferEntry { group, binding, bytes, fill, .. } = buffer;
-            text += &format!("  {} (group {group}, binding {binding}): {bytes} bytes, {}\n", buffer.name(), fill.toml());
+            text += &format!(
+                "  {} (group {group}, binding {binding}): {bytes} bytes, {}\n",
+                buffer.name(),
+                fill.toml().trim_matches('"')
+            );
         }
         text
     }
 
     /// The file's text, which explains itself.
-    pub(super) fn to_toml(&self, shader: &Path, path: &Path) -> String {
-        let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();
+    pub(super) fn to_toml(&self, shader: &Path) -> String {
         let mut text = format!(
             "\
-# wavelane check {} --run {}
+# What `wavelane check --run` runs {} on.
 
 # The entry point, and the workgroups in x, y and z.
 entry = \"{}\"
@@ -102,8 +105,7 @@ workgroups = {:?}
 # Values of override constants: by name, or by number where the shader gives them one.
 [overrides]
 ",
-            name(shader),
-            name(path),
+            shader.file_name().unwrap_or_default().display(),
             self.entry,
             self.workgroups,
         );

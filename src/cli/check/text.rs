@@ -72,20 +72,27 @@ fn last_line(checked: &Checked<'_>) -> String {
     };
     let allowed = if checked.allowed > 0 { format!(", {} allowed", checked.allowed) } else { String::new() };
     let (lanes, schedules) = (checked.options.lanes, &checked.report.schedules);
-    let tried = match &schedules[1..] {
-        [] => " in lockstep".into(),
-        others => {
-            let differ = others.iter().filter(|outcome| !outcome.same_as_lockstep).count();
-            let [first, last] = [others.first(), others.last()].map(|one| one.and_then(|one| one.seed).unwrap_or(0));
-            let seeds = if first == last { format!("seed {first}") } else { format!("seeds {first} to {last}") };
-            let s = if others.len() == 1 { "" } else { "s" };
-            format!(
-                " in lockstep and {} other schedule{s} ({seeds}), of which {differ} left other contents than lockstep",
-                others.len()
-            )
-        }
+    let seeds: Vec<_> = schedules.iter().filter_map(|outcome| outcome.seed).collect();
+    let others = match seeds.as_slice() {
+        [] => String::new(),
+        [only] => format!(" and under seed {only}"),
+        [first, .., last] => format!(" and under seeds {first} to {last}"),
     };
-    format!("{found}{allowed}: {lanes} lanes{tried}\n")
+    let ended: Vec<_> = schedules.iter().filter(|outcome| outcome.counts.is_some()).collect();
+    let differ = ended.iter().filter(|outcome| !outcome.same_as_lockstep).count();
+    let contents = match ended.first() {
+        // Where lockstep broke off, or there is nothing else, contents say nothing.
+        Some(first) if first.seed.is_none() && ended.len() > 1 => match differ {
+            0 => "; all ended with the same contents".into(),
+            _ => format!("; {differ} of {} ended with other contents than lockstep", seeds.len()),
+        },
+        _ => String::new(),
+    };
+    let broken = match schedules.len() - ended.len() {
+        0 => String::new(),
+        broken => format!("; {broken} of {} broke off", schedules.len()),
+    };
+    format!("{found}{allowed}: {lanes} lanes in lockstep{others}{contents}{broken}\n")
 }
 
 #[cfg(test)]
