@@ -435,7 +435,7 @@ fn a_run_that_does_not_fit_is_an_error() {
         assert!(error.to_string().contains(reason), "{error}");
     };
     refused(&|run| run.overrides.clear(), "count");
-    refused(&|run| drop(run.overrides.insert("more".into(), 1.0)), "more");
+    refused(&|run| run.overrides.extend([("more".into(), 1.0)]), "more");
     refused(&|run| run.buffers[0].bytes = 4, "at least 8 bytes, not 4");
     refused(&|run| run.buffers[1].bytes = 18, "multiple of 4");
     refused(&|run| run.buffers.push(run.buffers[0].clone()), "two buffers");

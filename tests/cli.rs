@@ -53,6 +53,7 @@ const CASES: &[Case] = &[
     ("emit_speaks_every_language", Needs::Nothing, emit_speaks_every_language),
     ("emit_writes_a_file", Needs::Nothing, emit_writes_a_file),
     ("check_shows_both_sides_of_a_race", Needs::Nothing, check_shows_both_sides_of_a_race),
+    ("the_readme_shows_what_check_prints", Needs::Nothing, the_readme_shows_what_check_prints),
     ("check_of_what_is_right_is_code_0", Needs::Nothing, check_of_what_is_right_is_code_0),
     ("check_tells_how_a_schedule_is_repeated", Needs::Nothing, check_tells_how_a_schedule_is_repeated),
     ("check_writes_json_and_sarif", Needs::Nothing, check_writes_json_and_sarif),
@@ -683,6 +684,13 @@ fn check_shows_both_sides_of_a_race() -> Outcome {
         expect(run.stderr.contains(assumed), assumed, &run)?;
     }
     expect(!run.stderr.contains("error"), "everything told once", &run)
+}
+
+fn the_readme_shows_what_check_prints() -> Outcome {
+    let mut command = tool(&["check", "examples/check/tree_sum.wgsl"]);
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    let run = finish(command)?;
+    expect(include_str!("../README.md").contains(&format!("```text\n{}```\n", run.stdout)), "the README's text", &run)
 }
 
 fn check_of_what_is_right_is_code_0() -> Outcome {
