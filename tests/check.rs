@@ -384,7 +384,8 @@ fn the_examples_have_the_mistakes_that_they_tell_of() {
     ];
     let collision = (FindingKind::DataRace, "odd[id.x - lane + rank] = item;");
     let barrier = (FindingKind::DivergentBarrier, "workgroupBarrier();");
-    let cases: [(&str, u32, &[(FindingKind, &str)]); 16] = [
+    type Expected<'a> = &'a [(FindingKind, &'a str)];
+    let cases: [(&str, u32, Expected<'_>); 16] = [
         (TREE_SUM, 8, &races),
         (TREE_SUM, 32, &races),
         (TREE_SUM, 64, &races),

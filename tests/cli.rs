@@ -56,6 +56,7 @@ const CASES: &[Case] = &[
     ("the_readme_shows_what_check_prints", Needs::Nothing, the_readme_shows_what_check_prints),
     ("check_of_what_is_right_is_code_0", Needs::Nothing, check_of_what_is_right_is_code_0),
     ("check_tells_how_a_schedule_is_repeated", Needs::Nothing, check_tells_how_a_schedule_is_repeated),
+    ("check_bounds_loops", Needs::Nothing, check_bounds_loops),
     ("check_writes_json_and_sarif", Needs::Nothing, check_writes_json_and_sarif),
     ("check_leaves_out_what_is_allowed", Needs::Nothing, check_leaves_out_what_is_allowed),
     ("check_writes_a_run_file_that_it_reads", Needs::Nothing, check_writes_a_run_file_that_it_reads),
@@ -730,6 +731,27 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocati
     expect(finding(&again)?.1 == first, "the same finding", &run)?;
     let run = wavelane(&["check", text(&path)])?;
     expect(run.stdout.contains(&format!("under seed {seed}, which {} repeats", again.join(" "))), "how", &run)
+}
+
+fn check_bounds_loops() -> Outcome {
+    let path = shader(
+        "cli-check-loop",
+        "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(8)
+fn count(@builtin(global_invocation_id) id: vec3<u32>) {
+    while out[id.x] < 5000u {
+        out[id.x]++;
+    }
+}
+",
+    )?;
+    let run = wavelane(&["check", text(&path), "--iterations", "1000"])?;
+    expect(run.code == Some(1), "code 1", &run)?;
+    let head = format!("error[endless-loop]: a loop that does not end\n  --> {}:4 in fn count: ", path.display());
+    expect(run.stdout.starts_with(&head), "the loop", &run)?;
+    expect(run.stdout.contains("   = after 1000 rounds it is taken to be endless, --iterations"), "why", &run)?;
+    let run = wavelane(&["check", text(&path), "--iterations", "6000"])?;
+    expect(run.code == Some(0), "code 0", &run)
 }
 
 fn check_writes_json_and_sarif() -> Outcome {

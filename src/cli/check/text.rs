@@ -1,6 +1,6 @@
 //! Findings for a person at the terminal, in the form of a compiler's.
 
-use wavelane::simt::check::{Finding, Place, ranges};
+use wavelane::simt::check::{Finding, FindingKind, Place, ranges};
 
 use super::Checked;
 
@@ -42,7 +42,13 @@ fn one(checked: &Checked<'_>, finding: &Finding, style: &Style) -> String {
         None => "in lockstep".into(),
         Some(seed) => format!("under seed {seed}, which --seed {seed} --schedules 1 repeats"),
     };
-    text + &format!("   {faint}={plain} seen {times} {schedule}\n")
+    text += &format!("   {faint}={plain} seen {times} {schedule}\n");
+    if finding.kind == FindingKind::EndlessLoop {
+        let rounds = checked.options.iterations;
+        text +=
+            &format!("   {faint}={plain} after {rounds} rounds it is taken to be endless, --iterations allows more\n");
+    }
+    text
 }
 
 /// The invocations that a place is about, in words.
