@@ -320,11 +320,12 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
         }
     }
     let mut checker = Checker { module: &module, program: &program, run, options, findings: Vec::new() };
-    let lockstep = checker.schedule(None)?;
+    let lockstep = checker.schedule(None, 1)?;
     let mut schedules = vec![Outcome { seed: None, counts: lockstep.counts.clone().ok(), same_as_lockstep: true }];
     let mut ended = lockstep.counts.is_ok();
     for seed in (0..u64::from(options.schedules)).map(|nth| options.seed.wrapping_add(nth)) {
-        let one = checker.schedule(Some(seed))?;
+        // Independent lanes jump one by one.
+        let one = checker.schedule(Some(seed), lanes)?;
         if let Some(finding) = checker.other_lanes(seed, &lockstep.together, &one.together) {
             checker.keep(finding);
         }
@@ -332,19 +333,26 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
         let same_as_lockstep = one.contents == lockstep.contents;
         schedules.push(Outcome { seed: Some(seed), counts: one.counts.ok(), same_as_lockstep });
     }
-    let mut findings = checker.findings;
+    let mut findings = std::mem::take(&mut checker.findings);
     // What a race leaves unwritten is the race's.
     let raced: Vec<_> =
         findings.iter().filter(|finding| finding.kind == FindingKind::DataRace).flat_map(sides).collect();
     findings.retain(|finding| {
         finding.kind != FindingKind::NeverWritten || !raced.contains(&(finding.at.line, finding.at.function.clone()))
     });
-    for finding in findings.iter_mut().filter(|finding| finding.kind == FindingKind::EndlessLoop && ended) {
-        finding.kind = FindingKind::ScheduleDependentLoop;
-        finding.message = match finding.seed {
-            None => "a loop that does not end while the lanes of a subgroup are in step, and ends otherwise".into(),
-            Some(_) => "a loop that does not end under this schedule, and ends under another".into(),
+    // Lockstep must not end either where it may go round as often as the schedule that ended.
+    let is_endless = |ran: &Ran| matches!(&ran.counts, Err(Fault { cause: Cause::Endless { .. }, .. }));
+    let ends_otherwise = ended && is_endless(&lockstep) && is_endless(&checker.schedule(None, lanes)?);
+    for finding in findings.iter_mut().filter(|finding| finding.kind == FindingKind::EndlessLoop) {
+        let message = match finding.seed {
+            None if ends_otherwise => {
+                "a loop that does not end while the lanes of a subgroup are in step, and ends otherwise"
+            }
+            Some(_) if ended => "a loop that does not end under this schedule, and ends under another",
+            _ => continue,
         };
+        finding.kind = FindingKind::ScheduleDependentLoop;
+        finding.message = message.into();
     }
     Ok(Report { findings, schedules })
 }
@@ -429,8 +437,8 @@ struct Ran {
 }
 
 impl Checker<'_> {
-    /// Runs under one schedule, and keeps what is found.
-    fn schedule(&mut self, seed: Option<u64>) -> Result<Ran> {
+    /// Runs under one schedule, with so many times the rounds of a loop that were asked for, and keeps what is found.
+    fn schedule(&mut self, seed: Option<u64>, times: u32) -> Result<Ran> {
         let program = self.program;
         let bindings = self.run.buffers.iter().map(|buffer| self.bound(buffer)).collect::<Result<Vec<_>>>()?;
         let is_empty = |slot: usize| match program.slots[slot] {
@@ -441,9 +449,7 @@ impl Checker<'_> {
             _ => false,
         };
         let mut checks = Checks::new(program, is_empty);
-        // Independent lanes jump one by one.
-        let each = if seed.is_some() { self.options.lanes } else { 1 };
-        let how = How { workers: 1, iterations: self.options.iterations.saturating_mul(each), seed };
+        let how = How { workers: 1, iterations: self.options.iterations.saturating_mul(times), seed };
         let dispatch =
             Dispatch { program, workgroups: self.run.workgroups, bindings: &bindings, immediates: &[0; 256] };
         let counts = machine::run_watched(&dispatch, how, &mut checks);
