@@ -101,6 +101,17 @@ fn workgroups_are_in_no_order() {
 }
 
 #[test]
+fn halves_of_a_word_are_places_of_their_own() {
+    let text = "
+        enable f16;
+        @group(0) @binding(0) var<storage, read_write> out: array<f16>;
+        @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3<u32>) { out[PLACE] = f16(id.x); }";
+    clean(&text.replace("PLACE", "id.x"), &at(4));
+    let findings = run(&text.replace("PLACE", "id.x / 2u"), &at(4)).findings;
+    assert_eq!(findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [FindingKind::DataRace]);
+}
+
+#[test]
 fn an_atomic_races_with_a_plain_access_only() {
     let text = "
         var<workgroup> count: atomic<u32>;
@@ -292,6 +303,16 @@ fn loops_that_do_not_end_are_told_from_those_that_only_some_schedules_end() {
     let options = CheckOptions { iterations: 1000, schedules: 4, ..at(8) };
     let finding = only(endless, &options, FindingKind::EndlessLoop);
     assert_eq!(finding.at.invocations, [0, 1, 2, 3, 4, 5, 6, 7]);
+    // One that takes longer than is waited for is no matter of schedules, although independent lanes may go round more often.
+    let long = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            while out[id.x] < 1500u { //!
+                out[id.x]++;
+            }
+        }";
+    let finding = only(long, &options, FindingKind::EndlessLoop);
+    assert_eq!(finding.seed, None);
     // A lock that lanes of one subgroup take from each other: the one that has it waits for those that spin.
     let lock = "
         @group(0) @binding(0) var<storage, read_write> lock: atomic<u32>;
@@ -364,4 +385,83 @@ fn what_cannot_be_checked_is_an_error() {
     for lanes in [0, 2, 24, 256] {
         assert_eq!(check(text, &run, &at(lanes)).expect_err("no such width").kind(), ErrorKind::InvalidArgument);
     }
+}
+
+/// The examples of `wavelane check`: at a width, what is found, and the line that it stands on.
+#[test]
+fn the_examples_have_the_mistakes_that_they_tell_of() {
+    const TREE_SUM: &str = include_str!("../examples/check/tree_sum.wgsl");
+    const REPAIRED: &str = include_str!("../examples/check/tree_sum_repaired.wgsl");
+    const DIVERGENT_BARRIER: &str = include_str!("../examples/check/divergent_barrier.wgsl");
+    const WIDTH_32: &str = include_str!("../examples/check/width_32.wgsl");
+    const BALLOT: &str = include_str!("../examples/check/ballot_in_32_bits.wgsl");
+    let first = "sums[i] = items[32u * group.x + i];";
+    let round = "sums[i] += sums[i + step];";
+    let races = [(FindingKind::DataRace, first), (FindingKind::DataRace, round)];
+    let read = (FindingKind::NeverWritten, "totals[group.x] = sums[0] + sums[1];");
+    let narrow = [
+        (FindingKind::InactiveLane, "sum += subgroupShuffleXor(sum, distance);"),
+        (FindingKind::OutOfBounds, "sums[subgroup] = sum;"),
+    ];
+    let collision = (FindingKind::DataRace, "odd[id.x - lane + rank] = item;");
+    let barrier = (FindingKind::DivergentBarrier, "workgroupBarrier();");
+    type Expected<'a> = &'a [(FindingKind, &'a str)];
+    let cases: [(&str, u32, Expected<'_>); 16] = [
+        (TREE_SUM, 8, &races),
+        (TREE_SUM, 32, &races),
+        (TREE_SUM, 64, &races),
+        (REPAIRED, 4, &[]),
+        (REPAIRED, 32, &[]),
+        (REPAIRED, 64, &[]),
+        (REPAIRED, 128, &[]),
+        (DIVERGENT_BARRIER, 8, &[barrier]),
+        (DIVERGENT_BARRIER, 32, &[barrier]),
+        (DIVERGENT_BARRIER, 128, &[barrier]),
+        (WIDTH_32, 8, &narrow),
+        (WIDTH_32, 32, &[]),
+        (WIDTH_32, 64, &[read]),
+        (BALLOT, 8, &[]),
+        (BALLOT, 32, &[]),
+        (BALLOT, 64, &[collision]),
+    ];
+    for (text, lanes, expected) in cases {
+        let report = run(text, &at(lanes));
+        let line = |part: &str| text.lines().position(|line| line.trim() == part).map(|index| index as u32 + 1);
+        let mut found: Vec<_> = report.findings.iter().map(|finding| (finding.kind, finding.at.line)).collect();
+        found.sort_by_key(|(_, line)| *line);
+        let expected: Vec<_> = expected.iter().map(|(kind, part)| (*kind, line(part))).collect();
+        assert_eq!(found, expected, "{lanes} lanes: {:#?}", report.findings);
+        // Only the order of independent lanes breaks the tree.
+        if text == TREE_SUM {
+            assert!(report.schedules[1..].iter().any(|schedule| !schedule.same_as_lockstep), "{lanes} lanes");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_does_not_fit_is_an_error() {
+    let text = "
+        override count: u32;
+        @group(0) @binding(0) var<uniform> size: vec2<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(count) fn main(@builtin(global_invocation_id) id: vec3<u32>) { out[id.x] = size.y; }";
+    let run = Run::reflect(text, None).expect("it is valid");
+    // An override without a value is 1, and the workgroup is sized by it.
+    assert_eq!((run.overrides.get("count"), run.buffers[1].bytes), (Some(&1.0), 16));
+    assert_eq!(check(text, &run, &at(8)).expect("it runs").findings, []);
+    let refused = |change: &dyn Fn(&mut Run), reason: &str| {
+        let mut run = run.clone();
+        change(&mut run);
+        let error = check(text, &run, &at(8)).expect_err(reason);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    };
+    refused(&|run| run.overrides.clear(), "count");
+    refused(&|run| run.overrides.extend([("more".into(), 1.0)]), "more");
+    refused(&|run| run.buffers[0].bytes = 4, "at least 8 bytes, not 4");
+    refused(&|run| run.buffers[1].bytes = 18, "multiple of 4");
+    refused(&|run| run.buffers.push(run.buffers[0].clone()), "two buffers");
+    refused(&|run| run.buffers[1].fill = Fill::Random { seed: 1, low: 3.0, high: 3.0 }, "no number");
+    refused(&|run| run.workgroups[1] = 0, "from 1 to 65535");
+    refused(&|run| drop(run.buffers.pop()), "group 0, binding 1");
 }

@@ -52,6 +52,17 @@ const CASES: &[Case] = &[
     ("list_with_text_gives_names", Needs::Nothing, list_with_text_gives_names),
     ("emit_speaks_every_language", Needs::Nothing, emit_speaks_every_language),
     ("emit_writes_a_file", Needs::Nothing, emit_writes_a_file),
+    ("check_shows_both_sides_of_a_race", Needs::Nothing, check_shows_both_sides_of_a_race),
+    ("the_readme_shows_what_check_prints", Needs::Nothing, the_readme_shows_what_check_prints),
+    ("check_of_what_is_right_is_code_0", Needs::Nothing, check_of_what_is_right_is_code_0),
+    ("check_tells_how_a_schedule_is_repeated", Needs::Nothing, check_tells_how_a_schedule_is_repeated),
+    ("check_bounds_loops", Needs::Nothing, check_bounds_loops),
+    ("check_writes_json_and_sarif", Needs::Nothing, check_writes_json_and_sarif),
+    ("check_leaves_out_what_is_allowed", Needs::Nothing, check_leaves_out_what_is_allowed),
+    ("check_writes_a_run_file_that_it_reads", Needs::Nothing, check_writes_a_run_file_that_it_reads),
+    ("check_takes_what_a_run_file_says", Needs::Nothing, check_takes_what_a_run_file_says),
+    ("check_refuses_wrong_run_files_with_code_2", Needs::Nothing, check_refuses_wrong_run_files_with_code_2),
+    ("check_refuses_what_is_no_shader", Needs::Nothing, check_refuses_what_is_no_shader),
     ("info_fits_a_terminal", Needs::AnyAdapter, info_fits_a_terminal),
     ("info_json_has_its_schema", Needs::AnyAdapter, info_json_has_its_schema),
     ("an_unknown_adapter_lists_the_adapters", Needs::AnyAdapter, an_unknown_adapter_lists_the_adapters),
@@ -162,6 +173,7 @@ fn help_names_commands_and_exit_codes() -> Outcome {
             "list",
             "emit",
             "tune",
+            "check",
             "--adapter",
             "--backend",
             "--emulate",
@@ -187,6 +199,7 @@ fn only_commands_that_open_a_device_have_its_options() -> Outcome {
         ("report", false),
         ("list", false),
         ("emit", false),
+        ("check", false),
     ] {
         let run = wavelane(&["help", command])?;
         expect(run.code == Some(0) && run.stdout.contains("--verbose"), "code 0, and -v everywhere", &run)?;
@@ -201,7 +214,7 @@ fn only_commands_that_open_a_device_have_its_options() -> Outcome {
 
 fn the_readme_names_every_option() -> Outcome {
     let readme = include_str!("../README.md");
-    for command in ["info", "measure", "compare", "report", "explain", "list", "emit", "tune"] {
+    for command in ["info", "measure", "compare", "report", "explain", "list", "emit", "tune", "check"] {
         let run = wavelane(&["help", command])?;
         let options = run.stdout.lines().filter_map(|line| {
             let (_, rest) = line.split_once("--").filter(|(before, _)| before.trim_start().len() <= "-v, ".len())?;
@@ -222,7 +235,7 @@ fn version() -> Outcome {
 fn a_wrong_command_line_is_code_2() -> Outcome {
     let wrong: &[(&[&str], &str)] = &[
         (&["--nonsense"], "--nonsense"),
-        (&["nonsense"], "the commands are info, measure, compare, report, explain, list, emit, tune"),
+        (&["nonsense"], "the commands are info, measure, compare, report, explain, list, emit, tune, check"),
         (&["info", "--emulate", "3"], "power of two"),
         (&["info", "--emulate", "0"], "power of two"),
         (&["info", "--emulate", "256"], "1 to 128"),
@@ -250,6 +263,14 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["--backend", "vulkan", "emit", VARIANT], "see wavelane emit --help"),
         (&["--checked", "list"], "--checked goes after the command"),
         (&["explain", "--from", "a.json", "--emulate", "64"], "cannot be used with"),
+        (&["check"], "SHADER.wgsl"),
+        (&["check", "a.wgsl", "--lanes", "48"], "power of two"),
+        (&["check", "a.wgsl", "--allow", "race"], "data-race"),
+        (&["check", "a.wgsl", "--run", "a.toml", "--entry", "main"], "cannot be used with"),
+        (&["check", "a.wgsl", "--run", "a.toml", "--init"], "cannot be used with"),
+        (&["check", "a.wgsl", "--adapter", "0"], "unexpected argument '--adapter'"),
+        (&["check", TREE_SUM, "--entry", "main"], "no compute entry point main, but sum"),
+        (&["check", TREE_SUM, "--json", "-", "--sarif", "-"], "two results go to -"),
         (&["tune", "--sizes", "29"], "28"),
         (&["tune", "--sizes", "10,x"], "x"),
         (&["tune", "--entry", "main"], "--kernel"),
@@ -628,6 +649,299 @@ fn triple(@builtin(global_invocation_id) id: vec3u) {
     expect(bad.code == Some(1) && bad.stderr.contains("it has triple"), "the entry points that there are", &bad)?;
     let run = wavelane(&["tune", "--kernel", "/nonexistent.wgsl", "--entry", "a", "--override", "N=1"])?;
     expect(run.code == Some(1) && run.stderr.contains("/nonexistent.wgsl"), "code 1 and the path", &run)
+}
+
+/// Shaders with a mistake each, and one without.
+const TREE_SUM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/check/tree_sum.wgsl");
+const REPAIRED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/check/tree_sum_repaired.wgsl");
+
+/// A shader of a test in a folder of its own.
+fn shader(folder: &str, text: &str) -> Result<PathBuf, Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => std::fs::create_dir_all(&folder)?,
+    }
+    let path = folder.join("kernel.wgsl");
+    std::fs::write(&path, text)?;
+    Ok(path)
+}
+
+/// One race: the last item of each workgroup is written to one place.
+const LAST: &str = "\
+override SCALE: u32 = 1u;
+@group(0) @binding(0) var<storage, read> items: array<u32>;
+@group(0) @binding(1) var<storage, read_write> last: array<u32, 1>;
+@compute @workgroup_size(8)
+fn find_last(@builtin(global_invocation_id) id: vec3<u32>) {
+    if items[id.x] % 8u == 7u {
+        last[0] = SCALE * items[id.x];
+    }
+}
+";
+
+fn check_shows_both_sides_of_a_race() -> Outcome {
+    let path = shader("cli-check-race", LAST)?;
+    let run = wavelane(&["check", text(&path), "--schedules", "2", "--seed", "5"])?;
+    expect(run.code == Some(1), "code 1", &run)?;
+    let place = format!("  --> {}:7 in fn find_last: last[0] = SCALE * items[id.x];", path.display());
+    // The ramp of items has its 7, 15, 23, 31 at the last invocation of each of four workgroups.
+    let expected = [
+        "error[data-race]: two invocations touch `last`, and nothing puts them in order",
+        &place,
+        "      writes: invocation 7 of workgroup 1",
+        &place,
+        "      writes: invocation 7 of workgroup 0",
+        "   = seen 3 times in lockstep",
+        "",
+    ];
+    let lines: Vec<_> = run.stdout.lines().collect();
+    expect(lines[..expected.len()] == expected && lines.len() == 8, "the finding", &run)?;
+    expect(lines[7].starts_with("1 finding: 32 lanes in lockstep and under seeds 5 to 6; "), "the counts", &run)?;
+    for assumed in ["find_last, 4 x 1 x 1 workgroups", "items (group 0, binding 0): 128 bytes, ramp"] {
+        expect(run.stderr.contains(assumed), assumed, &run)?;
+    }
+    expect(!run.stderr.contains("error"), "everything told once", &run)
+}
+
+fn the_readme_shows_what_check_prints() -> Outcome {
+    let mut command = tool(&["check", "examples/check/tree_sum.wgsl"]);
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    let run = finish(command)?;
+    expect(include_str!("../README.md").contains(&format!("```text\n{}```\n", run.stdout)), "the README's text", &run)
+}
+
+fn check_of_what_is_right_is_code_0() -> Outcome {
+    for (lanes, schedules, counts) in [
+        ("8", "3", "nothing found: 8 lanes in lockstep and under seeds 1 to 3; all ended with the same contents\n"),
+        ("64", "1", "nothing found: 64 lanes in lockstep and under seed 1; all ended with the same contents\n"),
+        ("32", "0", "nothing found: 32 lanes in lockstep\n"),
+    ] {
+        let run = wavelane(&["check", REPAIRED, "--lanes", lanes, "--schedules", schedules])?;
+        expect(run.code == Some(0) && run.stdout == counts, "code 0 and the counts", &run)?;
+    }
+    Ok(())
+}
+
+fn check_tells_how_a_schedule_is_repeated() -> Outcome {
+    // Lanes that leave out the sum of one round may meet the others at that of the next.
+    let path = shader(
+        "cli-check-seed",
+        "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(32)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32) {
+    for (var round = 0u; round < 8u; round++) {
+        if (lane + round) % 3u == 0u { continue; }
+        out[id.x] += subgroupAdd(1u);
+    }
+}
+",
+    )?;
+    let finding = |args: &[&str]| -> Result<(Run, Value), Failed> {
+        let run = wavelane(&[&["check", text(&path), "--json", "-"], args].concat())?;
+        let report: Value = serde_json::from_str(&run.stdout)?;
+        Ok((run, report["findings"][0].clone()))
+    };
+    let (run, first) = finding(&[])?;
+    let seed = first["seed"].as_u64().ok_or("lockstep cannot show it")?.to_string();
+    let again = ["--seed", &seed, "--schedules", "1"];
+    expect(finding(&again)?.1 == first, "the same finding", &run)?;
+    let run = wavelane(&["check", text(&path)])?;
+    expect(run.stdout.contains(&format!("under seed {seed}, which {} repeats", again.join(" "))), "how", &run)
+}
+
+fn check_bounds_loops() -> Outcome {
+    let path = shader(
+        "cli-check-loop",
+        "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(8)
+fn count(@builtin(global_invocation_id) id: vec3<u32>) {
+    while out[id.x] < 5000u {
+        out[id.x]++;
+    }
+}
+",
+    )?;
+    let run = wavelane(&["check", text(&path), "--iterations", "1000"])?;
+    expect(run.code == Some(1), "code 1", &run)?;
+    let head = format!("error[endless-loop]: a loop that does not end\n  --> {}:4 in fn count: ", path.display());
+    expect(run.stdout.starts_with(&head), "the loop", &run)?;
+    expect(run.stdout.contains("   = after 1000 rounds it is taken to be endless, --iterations"), "why", &run)?;
+    let run = wavelane(&["check", text(&path), "--iterations", "6000"])?;
+    expect(run.code == Some(0), "code 0", &run)
+}
+
+fn check_writes_json_and_sarif() -> Outcome {
+    let path = shader("cli-check-json", LAST)?;
+    let folder = path.parent().ok_or("no folder")?;
+    let mut command = tool(&["check", "./kernel.wgsl", "--json", "report.json", "--sarif", "-"]);
+    command.current_dir(folder);
+    let run = finish(command)?;
+    expect(run.code == Some(1) && !run.stdout.contains("error["), "code 1 and no text", &run)?;
+
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(folder.join("report.json"))?)?;
+    expect(report["schema"] == 1 && report["lanes"] == 32 && report["allowed"] == 0, "the head", &run)?;
+    expect(report["run"]["workgroups"] == serde_json::json!([4, 1, 1]), "the run", &run)?;
+    expect(report["run"]["buffers"][1]["fill"] == "zeros", "its buffers", &run)?;
+    expect(report["schedules"].as_array().is_some_and(|all| all.len() == 9), "lockstep and 8 seeds", &run)?;
+    let findings = report["findings"].as_array().ok_or("no findings")?;
+    let expected = serde_json::json!([{
+        "kind": "data-race",
+        "message": "two invocations touch `last`, and nothing puts them in order",
+        "times": 3,
+        "seed": null,
+        "at": {
+            "line": 7, "function": "find_last", "text": "last[0] = SCALE * items[id.x];",
+            "what": "writes", "workgroup": [1, 0, 0], "invocations": [7],
+        },
+        "other": {
+            "line": 7, "function": "find_last", "text": "last[0] = SCALE * items[id.x];",
+            "what": "writes", "workgroup": [0, 0, 0], "invocations": [7],
+        },
+    }]);
+    expect(*findings == *expected.as_array().ok_or("no list")?, &format!("{expected}, not {findings:?}"), &run)?;
+
+    let sarif: Value = serde_json::from_str(&run.stdout)?;
+    expect(sarif["version"] == "2.1.0", "the version", &run)?;
+    let driver = &sarif["runs"][0]["tool"]["driver"];
+    let rules = driver["rules"].as_array().ok_or("no rules")?;
+    expect(driver["name"] == "wavelane" && rules.len() == 8, "a rule a kind", &run)?;
+    let described = |rule: &Value| rule["shortDescription"]["text"].as_str().is_some_and(|text| text.ends_with('.'));
+    expect(rules.iter().all(described), "described", &run)?;
+    let result = &sarif["runs"][0]["results"][0];
+    let rule = &rules[result["ruleIndex"].as_u64().ok_or("no rule")? as usize];
+    expect(result["ruleId"] == "data-race" && rule["id"] == "data-race", "its rule", &run)?;
+    for location in [&result["locations"][0], &result["relatedLocations"][0]] {
+        let physical = &location["physicalLocation"];
+        expect(physical["artifactLocation"]["uri"] == "kernel.wgsl", "a relative path", &run)?;
+        expect(physical["region"]["startLine"] == 7, "the line", &run)?;
+    }
+    Ok(())
+}
+
+fn check_leaves_out_what_is_allowed() -> Outcome {
+    let run = wavelane(&["check", TREE_SUM, "--allow", "endless-loop", "--allow", "data-race"])?;
+    expect(run.code == Some(0), "code 0", &run)?;
+    expect(run.stdout.starts_with("nothing found, 2 allowed: "), "how many", &run)?;
+    let run = wavelane(&["check", TREE_SUM, "--allow", "endless-loop"])?;
+    expect(run.code == Some(1) && run.stdout.contains("\n2 findings: "), "the others", &run)
+}
+
+fn check_writes_a_run_file_that_it_reads() -> Outcome {
+    let path = shader("cli-check-init", &LAST.replace("SCALE: u32 = 1u", "SCALE: u32"))?;
+    let guessed = wavelane(&["check", text(&path)])?;
+    expect(guessed.code == Some(1) && guessed.stderr.contains("override SCALE = 1"), "a value", &guessed)?;
+    let run = wavelane(&["check", text(&path), "--init"])?;
+    let file = path.with_extension("toml");
+    expect(run.code == Some(0) && run.stdout.is_empty() && run.stderr.contains(text(&file)), "the path", &run)?;
+    let read = wavelane(&["check", text(&path), "--run", text(&file)])?;
+    expect(read.code == Some(1) && read.stdout == guessed.stdout && read.stderr.is_empty(), "the same", &read)?;
+
+    let written = std::fs::read_to_string(&file)?;
+    let printed = wavelane(&["check", text(&path), "--init=-"])?;
+    expect(printed.code == Some(0) && printed.stdout == written, "the same text", &printed)?;
+    let run = wavelane(&["check", text(&path), "--init"])?;
+    expect(run.code == Some(1) && run.stderr.contains("exists"), "no overwriting", &run)?;
+    expect(std::fs::read_to_string(&file)? == written, "the file as it was", &run)?;
+    let other = file.with_file_name("other.toml");
+    let run = wavelane(&["check", text(&path), &format!("--init={}", other.display())])?;
+    expect(run.code == Some(0) && std::fs::read_to_string(other)? == written, "a file of another name", &run)
+}
+
+/// The run of [`LAST`] with these contents of its items, in two workgroups.
+fn run_file(items: &str) -> String {
+    format!(
+        "entry = \"find_last\"
+workgroups = [2, 1, 1]
+overrides = {{ SCALE = 3 }}
+buffers = [
+    {{ group = 0, binding = 0, bytes = 64, fill = {items} }},
+    {{ name = \"last\", group = 0, binding = 1, bytes = 4, fill = \"empty\" }},
+]
+"
+    )
+}
+
+fn check_takes_what_a_run_file_says() -> Outcome {
+    let path = shader("cli-check-run", LAST)?;
+    let file = path.with_extension("toml");
+    // Word 0 and word 8 are 7, and one byte more than words.
+    let mut bytes = vec![0; 37];
+    (bytes[0], bytes[32], bytes[36]) = (7, 7, 7);
+    std::fs::write(path.with_file_name("items.bin"), bytes)?;
+    // How many invocations write beside the first.
+    for (items, times) in [
+        ("{ value = 7 }", Some(15)),
+        ("{ value = 6.0 }", None),
+        ("\"zeros\"", None),
+        ("\"ramp\"", Some(1)),
+        ("{ random = { seed = 3, low = 7, high = 8 } }", Some(15)),
+        ("{ random = { seed = 3, low = 8, high = 15 } }", None),
+        ("{ file = \"items.bin\" }", Some(2)),
+    ] {
+        std::fs::write(&file, run_file(items))?;
+        let run = wavelane(&["check", text(&path), "--run", text(&file), "--json", "-"])?;
+        let report: Value = serde_json::from_str(&run.stdout)?;
+        expect(report["findings"][0]["times"].as_u64() == times, &format!("{times:?} of {items}"), &run)?;
+        expect(run.code == Some(i32::from(times.is_some())), "the code", &run)?;
+    }
+    std::fs::write(&file, run_file("\"empty\""))?;
+    let run = wavelane(&["check", text(&path), "--run", text(&file)])?;
+    expect(run.stdout.starts_with("error[never-written]: `items` is read before anybody writes it"), "empty", &run)
+}
+
+fn check_refuses_wrong_run_files_with_code_2() -> Outcome {
+    let path = shader("cli-check-wrong", LAST)?;
+    let file = path.with_extension("toml");
+    let right = run_file("\"ramp\"");
+    std::fs::write(path.with_file_name("large.bin"), [0; 65])?;
+    let wrong = [
+        ("workgroups =", "workgroup =", "unknown field `workgroup`"),
+        ("[2, 1, 1]", "[2, 1]", "expected an array of length 3"),
+        ("[2, 1, 1]", "[2, 0, 1]", "from 1 to 65535 workgroups a dimension, not 0"),
+        ("[2, 1, 1]", "[2, 1, 65536]", "not 65536"),
+        ("find_last", "last", "no compute entry point last, but find_last"),
+        ("SCALE", "WIDTH", "'WIDTH' not found"),
+        ("SCALE = 3", "SCALE = \"3\"", "invalid type: string"),
+        ("bytes = 64", "bytes = \"64\"", "invalid type: string"),
+        ("bytes = 64", "size = 64", "unknown field `size`"),
+        ("bytes = 64", "bytes = 0", "not 0"),
+        ("bytes = 64", "bytes = 66", "a multiple of 4"),
+        ("bytes = 4,", "bytes = -4,", "-4"),
+        ("binding = 1", "binding = 0", "two buffers are bound to group 0, binding 0"),
+        ("binding = 1", "binding = 2", "no variable in group 0, binding 2"),
+        ("\"ramp\"", "\"ones\"", "`ramp`"),
+        ("\"ramp\"", "7", "wanted string or table"),
+        ("\"ramp\"", "{ random = { seed = 1, low = 2 } }", "missing field `high`"),
+        ("\"ramp\"", "{ random = { seed = 1, low = 2, high = 2 } }", "no number from 2 up to 2"),
+        ("\"ramp\"", "{ file = \"none.bin\" }", "none.bin"),
+        ("\"ramp\"", "{ file = \"large.bin\" }", "65 bytes do not fit into 64"),
+        ("buffers = [", "buffers = [ 3,", "a table with group, binding, bytes and fill"),
+    ];
+    for (old, new, reason) in wrong {
+        std::fs::write(&file, right.replacen(old, new, 1))?;
+        let run = wavelane(&["check", text(&path), "--run", text(&file)])?;
+        expect(run.code == Some(2) && run.stdout.is_empty(), &format!("code 2 for {new}"), &run)?;
+        expect(run.stderr.contains(reason) && !run.stderr.contains("struct"), reason, &run)?;
+    }
+    std::fs::write(&file, right.lines().filter(|line| !line.contains("binding = 0")).collect::<Vec<_>>().join("\n"))?;
+    let run = wavelane(&["check", text(&path), "--run", text(&file)])?;
+    expect(
+        run.code == Some(2) && run.stderr.contains("nothing is bound to group 0, binding 0"),
+        "a missing one",
+        &run,
+    )?;
+    let run = wavelane(&["check", text(&path), "--run", "/nonexistent.toml"])?;
+    expect(run.code == Some(2) && run.stderr.contains("/nonexistent.toml"), "a missing file", &run)
+}
+
+fn check_refuses_what_is_no_shader() -> Outcome {
+    let run = wavelane(&["check", "/nonexistent.wgsl"])?;
+    expect(run.code == Some(1) && run.stderr.contains("cannot read /nonexistent.wgsl"), "code 1", &run)?;
+    let path = shader("cli-check-invalid", "fn main( {")?;
+    let run = wavelane(&["check", text(&path)])?;
+    expect(run.code == Some(1) && run.stdout.is_empty(), "code 1", &run)?;
+    expect(run.stderr.contains("kernel.wgsl: error: expected identifier"), "naga's words", &run)
 }
 
 fn info_fits_a_terminal() -> Outcome {

@@ -1,4 +1,5 @@
-//! Every example, run as a person runs it: it must end with code 0 and name the adapter that it ran on.
+//! Every example, run as a person runs it: it must end with code 0 and name the adapter that it ran on,
+//! if it needs one.
 //!
 //! `cargo test` builds the examples before this; after `cargo test --test examples` alone they may be missing or old.
 //! Without an adapter the rows are ignored with that reason, and fail instead if `WAVELANE_REQUIRE_ADAPTER` is 1.
@@ -10,6 +11,8 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 /// The examples that need feature `lab`, as Cargo.toml says.
 const NEED_LAB: [&str; 2] = ["03_divergence", "04_reduction_ladder"];
+/// The one that needs feature `simt` and no adapter.
+const SIMULATED: &str = "10_check";
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -24,6 +27,12 @@ fn main() -> ExitCode {
             Trial::ignorable_test(name.clone(), move || {
                 if NEED_LAB.contains(&name.as_str()) && !cfg!(feature = "lab") {
                     return Ok(Completion::ignored_with("feature lab is off"));
+                }
+                if name == SIMULATED {
+                    return match cfg!(feature = "simt") {
+                        true => succeed(&name).map(|_| Completion::Completed),
+                        false => Ok(Completion::ignored_with("feature simt is off")),
+                    };
                 }
                 match (adapters.is_empty(), required) {
                     (true, true) => Err("no adapter was found, but WAVELANE_REQUIRE_ADAPTER is 1".into()),
@@ -50,18 +59,24 @@ fn names() -> Vec<String> {
     names
 }
 
-fn run(name: &str, adapters: &[String]) -> Result<(), Failed> {
+/// What an example prints, which must end with code 0.
+fn succeed(name: &str) -> Result<String, Failed> {
     let program = program(name)?;
     let output = Command::new(&program).output().map_err(|error| format!("{}: {error}", program.display()))?;
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(format!("{name} ended with {}\n{said}{complained}", output.status).into());
+    match output.status.success() {
+        true => Ok(format!("{said}{complained}")),
+        false => Err(format!("{name} ended with {}\n{said}{complained}", output.status).into()),
     }
-    if !adapters.iter().any(|adapter| said.contains(adapter.as_str())) {
-        return Err(format!("{name} names none of the adapters {adapters:?}:\n{said}{complained}").into());
+}
+
+fn run(name: &str, adapters: &[String]) -> Result<(), Failed> {
+    let said = succeed(name)?;
+    match adapters.iter().any(|adapter| said.contains(adapter.as_str())) {
+        true => Ok(()),
+        false => Err(format!("{name} names none of the adapters {adapters:?}:\n{said}").into()),
     }
-    Ok(())
 }
 
 /// `target/<profile>/examples/NAME`, seen from this test at `target/<profile>/deps/examples-HASH`.

@@ -147,6 +147,43 @@ fn the_adapter_says_what_it_is() {
     }
 }
 
+/// What a kernel of examples/check makes of four workgroups of items.
+fn example(text: &str, lanes: u32, items: &[u32]) -> Vec<u32> {
+    let sim = Sim::new(lanes);
+    let (input, output) = (sim.storage(items), sim.storage(&vec![0; items.len()]));
+    let pipeline = sim.pipeline(text);
+    sim.run(&pipeline, &sim.group(&pipeline, &[&input, &output]), [4, 1, 1]);
+    sim.download(&output)
+}
+
+#[test]
+fn kernels_for_32_lanes_are_wrong_at_64() {
+    let items: Vec<u32> = noise(256).iter().map(|word| word % 1000).collect();
+    // The sum of each workgroup.
+    let sums: Vec<u32> = items.chunks(64).map(|block| block.iter().sum()).collect();
+    let halves: Vec<u32> = items.chunks(64).map(|block| block[..32].iter().sum()).collect();
+    let text = include_str!("../examples/check/width_32.wgsl");
+    assert_eq!(example(text, 32, &items)[..4], sums);
+    assert_eq!(example(text, 64, &items)[..4], halves, "half of the items are lost");
+
+    // The odd items of each subgroup, at the front of its part.
+    let odd = |lanes: usize| -> Vec<u32> {
+        let part = |items: &[u32]| {
+            let kept = items.iter().copied().filter(|item| item % 2 == 1);
+            kept.chain(std::iter::repeat(0)).take(lanes).collect::<Vec<_>>()
+        };
+        items.chunks(lanes).flat_map(part).collect()
+    };
+    let text = include_str!("../examples/check/ballot_in_32_bits.wgsl");
+    for lanes in [8, 16, 32] {
+        assert_eq!(example(text, lanes, &items), odd(lanes as usize), "{lanes} lanes");
+    }
+    let wrong = example(text, 64, &items);
+    assert_ne!(wrong, odd(64));
+    // Both halves of a subgroup write to its first 32 places.
+    assert!(wrong.chunks(64).all(|part| part[32..].iter().all(|item| *item == 0)));
+}
+
 #[test]
 fn a_width_that_is_none_is_refused() {
     for lanes in [0, 1, 2, 3, 12, 33, 256] {

@@ -18,6 +18,11 @@ impl Failure {
         Self { code: 1, message: message.into() }
     }
 
+    /// What was looked for was found, and is already told.
+    pub(super) fn findings() -> Self {
+        Self::working("")
+    }
+
     /// Something wrong in the command line that clap cannot know.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self { code: 2, message: message.into() }
@@ -26,6 +31,11 @@ impl Failure {
     /// The same, said of an experiment.
     pub(super) fn of(self, id: &str) -> Self {
         Self { message: format!("{id} failed: {}", self.message), ..self }
+    }
+
+    /// Whether the person knows what there is to know.
+    pub(super) fn is_told(&self) -> bool {
+        self.message.is_empty()
     }
 
     pub(super) fn exit_code(&self) -> ExitCode {

@@ -1,7 +1,6 @@
 //! `wavelane info`: every adapter, what it reports, what was counted, and what follows.
 
 use std::fmt::Write;
-use std::io::IsTerminal;
 
 use clap::Args;
 use comfy_table::{Attribute, Cell, Color};
@@ -219,8 +218,7 @@ fn text(info: &Info) -> String {
 
 /// One adapter: a heading, then a line a property.
 fn block(adapter: &AdapterInfo, several: bool) -> String {
-    let styled = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let (bold, plain) = if styled { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let (bold, plain) = if output::is_styled() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     let chosen = if several && adapter.chosen { "  (chosen)" } else { "" };
     let mut text = format!("{}: {bold}{}{plain}{chosen}\n", adapter.index, adapter.name);
     let known = [adapter.backend.as_str(), adapter.kind, adapter.driver.as_str()];

@@ -3,6 +3,7 @@
 //! Results go to standard output, everything meant for the person at the terminal (warnings, progress, errors) to
 //! standard error. Each subcommand is one file with an argument type and a `run`.
 
+mod check;
 mod compare;
 mod emit;
 mod explain;
@@ -34,8 +35,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  an error while working: device lost, time-out, wrong result, unusable file
-     (what other experiments gave is written all the same)
-  2  the command line is wrong
+     (what other experiments gave is written all the same); `check` found something
+  2  the command line is wrong, or the run file of `check`
   3  no adapter, or none that matches, or it gave no device
   4  the device lacks a feature, or one of its limits is too small
 
@@ -70,6 +71,7 @@ enum Command {
     List(list::ListArgs),
     Emit(emit::EmitArgs),
     Tune(tune::TuneArgs),
+    Check(check::CheckArgs),
 }
 
 /// Which device, and how it is used.
@@ -209,7 +211,9 @@ pub(crate) fn main() -> ExitCode {
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            if !failure.is_told() {
+                let _ = writeln!(std::io::stderr(), "error: {failure}");
+            }
             failure.exit_code()
         }
     }
@@ -252,6 +256,7 @@ fn run(cli: Cli) -> Result {
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Emit(args)) => emit::run(&args),
         Some(Command::Tune(args)) => tune::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Writing results: to standard output, or to a file that is opened before the work begins.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -31,6 +31,11 @@ pub(super) fn json(value: &impl Serialize) -> Result<String> {
         Ok(text) => Ok(text + "\n"),
         Err(error) => Err(Failure::working(format!("cannot write JSON: {error}"))),
     }
+}
+
+/// Whether text for people on standard output may be bold and coloured.
+pub(super) fn is_styled() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
 /// The columns that text for people may fill: those of the terminal on standard output.

@@ -28,6 +28,7 @@
 //! The shader runs in lockstep first, then under schedules in which lanes and subgroups go on independently of each
 //! other, one for each seed, and workgroups start in another order. The same seed gives the same schedule.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -182,6 +183,28 @@ impl FindingKind {
             Self::ScheduleDependentLoop => "schedule-dependent-loop",
         }
     }
+
+    /// What it is, in a sentence.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::DataRace => {
+                "Two invocations touch a word, at least one writes, not both by atomics, and nothing puts them in order."
+            }
+            Self::DivergentBarrier => {
+                "A barrier that only some invocations of a workgroup reach, or that some reach at another line."
+            }
+            Self::DivergentSubgroupOperation => {
+                "An operation of the subgroup in which other lanes take part under another schedule."
+            }
+            Self::OutOfBounds => "An index beyond the end, or memory beyond the end of a buffer.",
+            Self::NeverWritten => "A word is read that nobody wrote.",
+            Self::InactiveLane => "A lane reads the value of a lane that does not take part.",
+            Self::EndlessLoop => "A loop that does not end.",
+            Self::ScheduleDependentLoop => {
+                "A loop that ends under another schedule only: lanes in step, or workgroups in another order, wait for ever."
+            }
+        }
+    }
 }
 
 /// A mistake.
@@ -221,14 +244,20 @@ pub struct Place {
 impl Run {
     /// A run of an entry point (the only one, unless it is named) with values that make sense for most shaders: four
     /// workgroups; arrays that fill a buffer with as many elements as there are invocations; zeros for what the shader
-    /// may write, a ramp for what it only reads, and the number of invocations for the numbers of a uniform buffer.
+    /// may write, a ramp for what it only reads, the number of invocations for the numbers of a uniform buffer, and 1 for
+    /// an override without a value of its own.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidShader`](crate::ErrorKind::InvalidShader) for text that is not valid or not simulated,
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) where no entry point or several are there.
     pub fn reflect(text: &str, entry: Option<&str>) -> Result<Self> {
         let (module, info) = validated(text)?;
-        let (index, entry) = find_entry(&module, entry)?;
+        let name = find_entry(&module, entry)?.1.name.clone();
+        let unset = module.overrides.iter().filter(|(_, constant)| constant.init.is_none());
+        let overrides: BTreeMap<_, _> = unset.map(|(_, constant)| (key(constant), 1.0)).collect();
+        // The size of a workgroup may rest on them.
+        let (module, info) = with_overrides(&module, &info, &name, &overrides)?;
+        let (index, entry) = find_entry(&module, Some(&name))?;
         let size = entry.workgroup_size;
         let workgroups = if size[1] * size[2] == 1 { [4, 1, 1] } else { [2, 2, 1] };
         let invocations = u64::from(size.iter().product::<u32>()) * 4;
@@ -245,11 +274,11 @@ impl Run {
                 _ => continue,
             };
             let (group, binding) = (binding.group, binding.binding);
-            let bytes = layout::bytes(&module, inner, invocations).map_err(Error::shader)?;
+            let bytes = layout::bytes(&module, inner, invocations).map_err(Error::shader)?.next_multiple_of(4);
             buffers.push(Buffer { name: variable.name.clone().unwrap_or_default(), group, binding, bytes, fill });
         }
         buffers.sort_by_key(|buffer| (buffer.group, buffer.binding));
-        Ok(Self { entry: entry.name.clone(), workgroups, overrides: BTreeMap::new(), buffers })
+        Ok(Self { entry: name, workgroups, overrides, buffers })
     }
 }
 
@@ -268,27 +297,35 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     }
     let (module, info) = validated(text)?;
     let (_, entry) = find_entry(&module, Some(&run.entry))?;
-    let mut constants = naga::back::PipelineConstants::default();
-    constants.extend(run.overrides.iter().map(|(name, value)| (name.clone(), *value)));
-    let program =
-        Program::compile(&module, &info, &entry.name, &constants, lanes, Some(text)).map_err(Error::shader)?;
+    // Values that do not fit are the run's mistake, everything else that cannot be compiled is the shader's.
+    with_overrides(&module, &info, &entry.name, &run.overrides)?;
+    let program = Program::compile(&module, &info, &entry.name, &constants(&run.overrides), lanes, Some(text))
+        .map_err(Error::shader)?;
     let invocations: u64 = program.workgroup_size.iter().map(|size| u64::from(*size)).product();
     if invocations > MOST_INVOCATIONS {
         return Err(Error::argument(format!(
             "a workgroup has at most {MOST_INVOCATIONS} invocations, not {invocations}"
         )));
     }
-    if let Some(count) = run.workgroups.iter().find(|count| **count > MOST_WORKGROUPS) {
+    if let Some(count) = run.workgroups.iter().find(|count| !(1..=MOST_WORKGROUPS).contains(*count)) {
         return Err(Error::argument(format!(
-            "a grid has at most {MOST_WORKGROUPS} workgroups a dimension, not {count}"
+            "a grid has from 1 to {MOST_WORKGROUPS} workgroups a dimension, not {count}"
         )));
     }
+    let place = |buffer: &Buffer| (buffer.group, buffer.binding);
+    for (index, buffer) in run.buffers.iter().enumerate() {
+        if run.buffers[..index].iter().any(|other| place(other) == place(buffer)) {
+            let (group, binding) = place(buffer);
+            return Err(Error::argument(format!("two buffers are bound to group {group}, binding {binding}")));
+        }
+    }
     let mut checker = Checker { module: &module, program: &program, run, options, findings: Vec::new() };
-    let lockstep = checker.schedule(None)?;
+    let lockstep = checker.schedule(None, 1)?;
     let mut schedules = vec![Outcome { seed: None, counts: lockstep.counts.clone().ok(), same_as_lockstep: true }];
     let mut ended = lockstep.counts.is_ok();
     for seed in (0..u64::from(options.schedules)).map(|nth| options.seed.wrapping_add(nth)) {
-        let one = checker.schedule(Some(seed))?;
+        // Independent lanes jump one by one.
+        let one = checker.schedule(Some(seed), lanes)?;
         if let Some(finding) = checker.other_lanes(seed, &lockstep.together, &one.together) {
             keep(&mut checker.findings, finding);
         }
@@ -296,14 +333,21 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
         let same_as_lockstep = one.contents == lockstep.contents;
         schedules.push(Outcome { seed: Some(seed), counts: one.counts.ok(), same_as_lockstep });
     }
-    let mut findings = checker.findings;
+    let mut findings = std::mem::take(&mut checker.findings);
     without_consequences(&mut findings);
-    for finding in findings.iter_mut().filter(|finding| finding.kind == FindingKind::EndlessLoop && ended) {
-        finding.kind = FindingKind::ScheduleDependentLoop;
-        finding.message = match finding.seed {
-            None => "a loop that does not end while the lanes of a subgroup are in step, and ends otherwise".into(),
-            Some(_) => "a loop that does not end under this schedule, and ends under another".into(),
+    // Lockstep must not end either where it may go round as often as the schedule that ended.
+    let is_endless = |ran: &Ran| matches!(&ran.counts, Err(Fault { cause: Cause::Endless { .. }, .. }));
+    let ends_otherwise = ended && is_endless(&lockstep) && is_endless(&checker.schedule(None, lanes)?);
+    for finding in findings.iter_mut().filter(|finding| finding.kind == FindingKind::EndlessLoop) {
+        let message = match finding.seed {
+            None if ends_otherwise => {
+                "a loop that does not end while the lanes of a subgroup are in step, and ends otherwise"
+            }
+            Some(_) if ended => "a loop that does not end under this schedule, and ends under another",
+            _ => continue,
         };
+        finding.kind = FindingKind::ScheduleDependentLoop;
+        finding.message = message.into();
     }
     Ok(Report { findings, schedules })
 }
@@ -328,6 +372,29 @@ fn validated(text: &str) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
         .validate(&module)
         .map_err(|error| Error::shader(error.emit_to_string(text)))?;
     Ok((module, info))
+}
+
+type Overridden<'a> = (Cow<'a, naga::Module>, Cow<'a, naga::valid::ModuleInfo>);
+
+/// An entry point with all it uses, where overrides have these values or their own.
+fn with_overrides<'a>(
+    module: &'a naga::Module,
+    info: &'a naga::valid::ModuleInfo,
+    entry: &str,
+    values: &BTreeMap<String, f64>,
+) -> Result<Overridden<'a>> {
+    let entry = Some((naga::ShaderStage::Compute, entry));
+    naga::back::pipeline_constants::process_overrides(module, info, entry, &constants(values))
+        .map_err(|error| Error::argument(error.to_string()))
+}
+
+fn constants(values: &BTreeMap<String, f64>) -> naga::back::PipelineConstants {
+    values.iter().map(|(name, value)| (name.clone(), *value)).collect()
+}
+
+/// By what a value is given to an override: its number if it has one.
+fn key(constant: &naga::Override) -> String {
+    constant.id.map(|id| id.to_string()).or_else(|| constant.name.clone()).unwrap_or_default()
 }
 
 fn find_entry<'a>(module: &'a naga::Module, name: Option<&str>) -> Result<(usize, &'a naga::EntryPoint)> {
@@ -365,8 +432,8 @@ struct Ran {
 }
 
 impl Checker<'_> {
-    /// Runs under one schedule, and keeps what is found.
-    fn schedule(&mut self, seed: Option<u64>) -> Result<Ran> {
+    /// Runs under one schedule, with so many times the rounds of a loop that were asked for, and keeps what is found.
+    fn schedule(&mut self, seed: Option<u64>, times: u32) -> Result<Ran> {
         let program = self.program;
         let bindings = self.run.buffers.iter().map(|buffer| self.bound(buffer)).collect::<Result<Vec<_>>>()?;
         let is_empty = |slot: usize| match program.slots[slot] {
@@ -377,9 +444,7 @@ impl Checker<'_> {
             _ => false,
         };
         let mut checks = Checks::new(program, is_empty);
-        // Independent lanes jump one by one.
-        let each = if seed.is_some() { self.options.lanes } else { 1 };
-        let how = How { workers: 1, iterations: self.options.iterations.saturating_mul(each), seed };
+        let how = How { workers: 1, iterations: self.options.iterations.saturating_mul(times), seed };
         let dispatch =
             Dispatch { program, workgroups: self.run.workgroups, bindings: &bindings, immediates: &[0; 256] };
         let counts = machine::run_watched(&dispatch, how, &mut checks);
@@ -414,6 +479,13 @@ impl Checker<'_> {
             Error::argument(format!("the shader has no variable in group {group}, binding {binding}"))
         })?;
         let inner = layout::inner(self.module, variable.ty);
+        let least = layout::bytes(self.module, inner, 1).map_err(Error::shader)?;
+        if bytes < least || bytes % 4 != 0 {
+            return Err(Error::argument(format!(
+                "{}: the shader needs a multiple of 4 that is at least {least} bytes, not {bytes}",
+                buffer.name
+            )));
+        }
         let floats = layout::is_of_floats(self.module, inner);
         let word = |number: f64| if floats { (number as f32).to_bits() } else { number as i64 as u32 };
         let fill = |number: &mut dyn FnMut(u64) -> f64| {
@@ -425,6 +497,9 @@ impl Checker<'_> {
             Fill::Empty | Fill::Zeros => {}
             Fill::Value(value) => fill(&mut |_| *value),
             Fill::Ramp => fill(&mut |index| index as f64),
+            Fill::Random { low, high, .. } if low >= high => {
+                return Err(Error::argument(format!("{}: there is no number from {low} up to {high}", buffer.name)));
+            }
             Fill::Random { seed, low, high } => {
                 let mut random = Random::new(*seed);
                 fill(&mut |_| low + (high - low) * (random.word() >> 11) as f64 / (1_u64 << 53) as f64);

@@ -136,6 +136,7 @@ pub(crate) struct Checks {
     lanes: u32,
     /// Of a workgroup.
     invocations: u32,
+    /// Of the words of each slot, and then of the halves.
     shadows: Vec<Shadow>,
     pub(crate) found: Vec<Found>,
     places: HashMap<(Kind, u32, u32), usize>,
@@ -165,7 +166,7 @@ impl Checks {
         Self {
             lanes: program.lanes,
             invocations,
-            shadows: (0..program.slots.len()).map(shadow).collect(),
+            shadows: (0..2).flat_map(|_| (0..program.slots.len()).map(&shadow)).collect(),
             found: Vec::new(),
             places: HashMap::new(),
             workgroups: Vec::new(),
@@ -226,10 +227,14 @@ impl Checks {
             && !(same_subgroup && before.epoch() < self.subgroups[self.subgroup as usize].1)
     }
 
-    fn touch_word(&mut self, slot: u16, word: u32, access: Access, now: Seen) {
-        let shadow = &mut self.shadows[usize::from(slot)];
+    fn touch_unit(&mut self, touch: &Touch<'_>, unit: u32, now: Seen) {
+        let Touch { slot, access, bytes, .. } = *touch;
+        // Neighbours in one word are places of their own; what is accessed as a half never is as a word.
+        let at = usize::from(slot) + if bytes == 4 { 0 } else { self.shadows.len() / 2 };
+        let byte = unit * bytes;
+        let shadow = &mut self.shadows[at];
         let is_empty = shadow.is_empty;
-        let seen = *shadow.word(word);
+        let seen = *shadow.word(unit);
         // Nothing happened since this invocation last did the same.
         if access == Access::Read && seen.reads[0].local() == now.local() && seen.reads[0].epoch() == now.epoch() {
             return;
@@ -239,7 +244,7 @@ impl Checks {
             if slot == WORKGROUP { seen.written >= first_of_workgroup } else { !is_empty || seen.written > 0 };
         // WGSL lets workgroup memory begin as zeros, and counters rely on it.
         if access == Access::Read && !written {
-            self.report(Kind::NeverWritten, now, None, Detail::Byte { slot, byte: 4 * word });
+            self.report(Kind::NeverWritten, now, None, Detail::Byte { slot, byte });
         }
         let none = [Seen::default(); 2];
         let (writes, atomic_writes) = ([seen.write, Seen::default()], seen.atomic_writes);
@@ -260,10 +265,10 @@ impl Checks {
         };
         let race = against.iter().flat_map(|(other, seen)| seen.iter().map(move |seen| (*other, *seen)));
         if let Some((other, before)) = race.into_iter().find(|(_, before)| self.races(slot, *before, now)) {
-            let detail = Detail::Race { slot, byte: 4 * word, access, other };
+            let detail = Detail::Race { slot, byte, access, other };
             self.report(Kind::Race, now, Some(before), detail);
         }
-        let word = self.shadows[usize::from(slot)].word(word);
+        let word = self.shadows[at].word(unit);
         match access {
             Access::Read => remember(&mut word.reads, now),
             Access::AtomicRead => remember(&mut word.atomic_reads, now),
@@ -334,8 +339,8 @@ impl Watch for Checks {
         }
         for lane in lanes(touch.mask).filter(|lane| touch.addresses[*lane] != OUT_OF_BOUNDS) {
             let now = self.now(touch.at, lane);
-            for word in 0..touch.words {
-                self.touch_word(touch.slot, touch.addresses[lane] / 4 + word, touch.access, now);
+            for unit in 0..touch.units {
+                self.touch_unit(touch, touch.addresses[lane] / touch.bytes + unit, now);
             }
         }
     }

@@ -108,7 +108,7 @@ impl Profiler {
         self.places.sort_unstable_by_key(|word| word % banks);
         let turns = self.places.chunk_by(|a, b| a % banks == b % banks).map(<[u32]>::len).max();
         // A wider access takes as many turns again for each of its words.
-        turns.map_or(0, |turns| (turns as u64 - 1) * u64::from(touch.words))
+        turns.map_or(0, |turns| (turns as u64 - 1) * u64::from(touch.units))
     }
 }
 

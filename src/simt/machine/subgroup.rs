@@ -18,6 +18,9 @@ const TURN: u32 = 4096;
 /// The most groups that go on in a turn, where lanes are independent.
 const GROUPS_A_TURN: usize = 16;
 
+/// One unit of two bytes.
+const HALF: (u32, u32) = (1, 2);
+
 /// A word for every lane.
 type Row<const W: usize> = [u32; W];
 
@@ -381,7 +384,7 @@ impl<const W: usize> Subgroup<W> {
             }
             Op::Load { to, address, count, atomic } => {
                 let view = views[usize::from(address.slot)];
-                self.tell(watch, at, address, count, if atomic { Access::AtomicRead } else { Access::Read });
+                self.tell(watch, at, address, (count, 4), if atomic { Access::AtomicRead } else { Access::Read });
                 if address.dynamic.is_none() {
                     for i in 0..count {
                         self.set(to + i, &[view.read(address.constant / 4 + i); W]);
@@ -395,7 +398,7 @@ impl<const W: usize> Subgroup<W> {
             }
             Op::Store { address, from, count, atomic } => {
                 let view = views[usize::from(address.slot)];
-                self.tell(watch, at, address, count, if atomic { Access::AtomicWrite } else { Access::Write });
+                self.tell(watch, at, address, (count, 4), if atomic { Access::AtomicWrite } else { Access::Write });
                 let addresses = self.addresses(address);
                 for i in 0..count {
                     let row = self.row(from + i);
@@ -406,13 +409,13 @@ impl<const W: usize> Subgroup<W> {
             }
             Op::LoadHalf { to, address } => {
                 let view = views[usize::from(address.slot)];
-                self.tell(watch, at, address, 1, Access::Read);
+                self.tell(watch, at, address, HALF, Access::Read);
                 let row = self.addresses(address).map(|byte| view.read(byte / 4) >> (8 * (byte & 2)) & 0xffff);
                 self.set(to, &Unary::HalfToFloat.row([&row]));
             }
             Op::StoreHalf { address, from } => {
                 let view = views[usize::from(address.slot)];
-                self.tell(watch, at, address, 1, Access::Write);
+                self.tell(watch, at, address, HALF, Access::Write);
                 let addresses = self.addresses(address);
                 let row = Unary::FloatToHalf.row([self.row(from)]);
                 for lane in lanes(self.active.mask) {
@@ -427,7 +430,7 @@ impl<const W: usize> Subgroup<W> {
                 self.set(to, &[length; W]);
             }
             Op::Atomic { update: how, old, address, value } => {
-                self.tell(watch, at, address, 1, Access::AtomicWrite);
+                self.tell(watch, at, address, (1, 4), Access::AtomicWrite);
                 let value = *self.row(value);
                 self.each_word(views, address, |this, lane, word| {
                     this.registers[old as usize][lane] = match how {
@@ -439,7 +442,7 @@ impl<const W: usize> Subgroup<W> {
                 });
             }
             Op::CompareExchange { old, exchanged, address, compare, value } => {
-                self.tell(watch, at, address, 1, Access::AtomicWrite);
+                self.tell(watch, at, address, (1, 4), Access::AtomicWrite);
                 let (compare, value) = (*self.row(compare), *self.row(value));
                 self.each_word(views, address, |this, lane, word| {
                     let result =
@@ -449,7 +452,7 @@ impl<const W: usize> Subgroup<W> {
                 });
             }
             Op::WideAtomic { update: how, old, address, value } => {
-                self.tell(watch, at, address, 2, Access::AtomicWrite);
+                self.tell(watch, at, address, (2, 4), Access::AtomicWrite);
                 let value = self.wide_row(value);
                 self.each_wide_word(views, address, old, |_, lane, before| {
                     Some(match how {
@@ -459,7 +462,7 @@ impl<const W: usize> Subgroup<W> {
                 });
             }
             Op::WideCompareExchange { old, exchanged, address, compare, value } => {
-                self.tell(watch, at, address, 2, Access::AtomicWrite);
+                self.tell(watch, at, address, (2, 4), Access::AtomicWrite);
                 let (compare, value) = (self.wide_row(compare), self.wide_row(value));
                 self.each_wide_word(views, address, old, |this, lane, before| {
                     let equal = before == compare[lane];
@@ -468,7 +471,7 @@ impl<const W: usize> Subgroup<W> {
                 });
             }
             Op::WideAtomicLoad { to, address } => {
-                self.tell(watch, at, address, 2, Access::AtomicRead);
+                self.tell(watch, at, address, (2, 4), Access::AtomicRead);
                 self.each_wide_word(views, address, to, |_, _, _| None);
             }
             Op::Ballot { to, predicate } => {
@@ -538,13 +541,13 @@ impl<const W: usize> Subgroup<W> {
         Flow::On
     }
 
-    /// Tells of an access of the active lanes to so many words.
+    /// Tells of an access of the active lanes to so many units of so many bytes.
     #[inline(always)]
-    fn tell<O: Watch>(&self, watch: &mut O, at: u32, address: Address, words: u32, access: Access) {
+    fn tell<O: Watch>(&self, watch: &mut O, at: u32, address: Address, (units, bytes): (u32, u32), access: Access) {
         if O::LOOKS_AT_MEMORY {
             let addresses = &self.addresses(address);
             let (slot, mask) = (address.slot, self.active.mask);
-            watch.touch(&Touch { at, slot, access, mask, addresses, words });
+            watch.touch(&Touch { at, slot, access, mask, addresses, units, bytes });
         }
     }
 

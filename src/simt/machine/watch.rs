@@ -12,8 +12,8 @@ pub(crate) enum Access {
     AtomicWrite,
 }
 
-/// An access of some lanes: `words` words from a byte address on, each lane its own; a place out of bounds is
-/// [`OUT_OF_BOUNDS`](crate::simt::program::OUT_OF_BOUNDS).
+/// An access of some lanes: so many units of `bytes` each, 4 or 2, from a byte address on, each lane its own; a place out
+/// of bounds is [`OUT_OF_BOUNDS`](crate::simt::program::OUT_OF_BOUNDS).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch<'a> {
     pub(super) at: u32,
@@ -21,7 +21,8 @@ pub(crate) struct Touch<'a> {
     pub(super) access: Access,
     pub(super) mask: Mask,
     pub(super) addresses: &'a [u32],
-    pub(super) words: u32,
+    pub(super) units: u32,
+    pub(super) bytes: u32,
 }
 
 /// What looks on while a dispatch is executed. The machine is compiled once for each, so that looking on costs nothing
