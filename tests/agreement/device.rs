@@ -82,7 +82,8 @@ impl Device {
             bind_group_layouts: &[Some(&group_layout)],
             ..Default::default()
         });
-        let buffers: Vec<_> = job.buffers.iter().zip(types.values()).map(|(words, ty)| self.upload(words, *ty)).collect();
+        let buffers: Vec<_> =
+            job.buffers.iter().zip(types.values()).map(|(words, ty)| self.upload(words, *ty)).collect();
         let entries: Vec<_> = buffers
             .iter()
             .zip(0..)
@@ -180,7 +181,5 @@ fn binding_types(source: &str) -> BTreeMap<u32, wgpu::BufferBindingType> {
 pub(crate) fn parse(source: &str) -> Result<naga::Module, String> {
     let mut options = naga::front::wgsl::Options::new();
     options.capabilities = naga::valid::Capabilities::all();
-    naga::front::wgsl::Frontend::new_with_options(options)
-        .parse(source)
-        .map_err(|error| error.emit_to_string(source))
+    naga::front::wgsl::Frontend::new_with_options(options).parse(source).map_err(|error| error.emit_to_string(source))
 }

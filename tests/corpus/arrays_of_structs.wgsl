@@ -15,15 +15,15 @@ struct Particle {
   flag: u32,
 }
 
-@group(0) @binding(0) var<storage, read> from: array<Particle>;
-@group(0) @binding(1) var<storage, read_write> to: array<Particle>;
+@group(0) @binding(0) var<storage, read> before: array<Particle>;
+@group(0) @binding(1) var<storage, read_write> after: array<Particle>;
 
 @compute @workgroup_size(4)
 fn main(@builtin(local_invocation_index) i: u32) {
   // Each invocation sorts six.
   var own: array<Particle, 6>;
   for (var k = 0u; k < 6u; k++) {
-    own[k] = from[6u * i + k];
+    own[k] = before[6u * i + k];
     own[k].links[k % 2u].weight = -i32(own[k].links[1u - k % 2u].to);
   }
   for (var k = 1; k < 6; k++) {
@@ -37,7 +37,7 @@ fn main(@builtin(local_invocation_index) i: u32) {
     own[at].flag += u32(k - at) * 1000u;
   }
   for (var k = 0u; k < 6u; k++) {
-    to[6u * i + k] = own[k];
-    to[6u * i + k].at.y *= own[5u - k].links[0].weight;
+    after[6u * i + k] = own[k];
+    after[6u * i + k].at.y *= own[5u - k].links[0].weight;
   }
 }

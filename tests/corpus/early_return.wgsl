@@ -6,9 +6,9 @@
 @group(0) @binding(0) var<storage, read> seeds: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;
 
-fn first_multiple(start: u32, of: u32) -> u32 {
+fn first_multiple(start: u32, divisor: u32) -> u32 {
   for (var i = start; i < start + 20u; i++) {
-    if i % of == 0u {
+    if i % divisor == 0u {
       return i;
     }
   }

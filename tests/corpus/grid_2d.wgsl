@@ -13,9 +13,9 @@ var<workgroup> tile: array<array<u32, 9>, 8>;
 @compute @workgroup_size(8, 8)
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_id) local: vec3u) {
   let first = workgroup.xy * 8u;
-  let from = first + local.xy;
-  if all(from < SIZE) {
-    tile[local.y][local.x] = image[from.y * SIZE.x + from.x];
+  let source = first + local.xy;
+  if all(source < SIZE) {
+    tile[local.y][local.x] = image[source.y * SIZE.x + source.x];
   }
   workgroupBarrier();
   let to = first.yx + local.xy;

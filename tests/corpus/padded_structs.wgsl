@@ -17,9 +17,9 @@ struct Outer {
   end: u32,
 }
 
-@group(0) @binding(0) var<storage, read> from: array<Outer, 8>;
+@group(0) @binding(0) var<storage, read> before: array<Outer, 8>;
 @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
-@group(0) @binding(2) var<storage, read_write> to: array<Outer, 8>;
+@group(0) @binding(2) var<storage, read_write> after: array<Outer, 8>;
 
 fn sum(inner: Inner) -> u32 {
   return inner.a.x + 2u * inner.a.y + 3u * inner.a.z + 5u * inner.b + 7u * inner.c.x + 11u * inner.c.y;
@@ -28,16 +28,16 @@ fn sum(inner: Inner) -> u32 {
 @compute @workgroup_size(8)
 fn main(@builtin(local_invocation_index) i: u32) {
   if i < 7u {
-    var local = from[i];
+    var local = before[i];
     local.inner.b = i;
     local.tail[i % 2u].z ^= 0xffu;
     sums[i] = sum(local.inner) + local.head + local.end;
     if i % 2u == 0u {
-      to[i] = local;
+      after[i] = local;
     } else {
-      to[i].inner = local.inner;
-      to[i].tail[1] = local.tail[0];
+      after[i].inner = local.inner;
+      after[i].tail[1] = local.tail[0];
     }
-    sums[8u + i] = sum(to[i].inner);
+    sums[8u + i] = sum(after[i].inner);
   }
 }

@@ -1,4 +1,4 @@
-// Pointers as arguments: to locals, to members, to elements of private arrays, to private variables; through two calls.
+// Pointers as arguments, to locals and to private variables, through two calls; and pointers to parts by name.
 // run: main 1
 // buffer: 64 random 34
 // buffer: 64 zeros
@@ -13,19 +13,22 @@ struct Pair {
 
 var<private> total: u32 = 5u;
 
-fn add(to: ptr<function, u32>, by: u32) {
-  *to = *to * 3u + by;
+fn add(to: ptr<function, Pair>, at: u32, by: u32) -> u32 {
+  let place = &(*to).list[at];
+  *place = *place * 3u + by;
+  (*to).a += 1u;
+  return *place;
+}
+
+fn twice(to: ptr<function, Pair>, by: u32) -> u32 {
+  let first = add(to, by % 4u, by);
+  return first ^ add(to, (by + 1u) % 4u, by * 2u);
 }
 
 fn swap(a: ptr<function, u32>, b: ptr<function, u32>) {
   let old = *a;
   *a = *b;
   *b = old;
-}
-
-fn reverse(list: ptr<function, array<u32, 4>>) {
-  swap(&(*list)[0], &(*list)[3]);
-  swap(&(*list)[1], &(*list)[2]);
 }
 
 fn count(to: ptr<private, u32>) -> u32 {
@@ -41,12 +44,11 @@ fn main(@builtin(local_invocation_index) i: u32) {
   }
   let place = &pair.list[i % 4u];
   *place ^= 0xffffu;
-  add(place, i);
-  add(&pair.a, pair.list[(i + 1u) % 4u]);
-  if i % 3u == 0u {
-    reverse(&pair.list);
+  var a = twice(&pair, i);
+  var b = i;
+  if a % 3u == 0u {
+    swap(&a, &b);
   }
-  let copy = &pair;
-  (*copy).a += count(&total) * count(&total);
-  out[i] = pair.a ^ (pair.list[0] + 3u * pair.list[1] + 5u * pair.list[2] + 7u * pair.list[3]) ^ total;
+  (*&pair).a += count(&total) * count(&total);
+  out[i] = pair.a ^ (pair.list[0] + 3u * pair.list[1] + 5u * pair.list[2] + 7u * pair.list[3]) ^ (a * 2u + b) ^ total;
 }

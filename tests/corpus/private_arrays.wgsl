@@ -4,8 +4,8 @@
 // buffer: 512 zeros
 // buffer: 32 zeros
 
-@group(0) @binding(0) var<storage, read> from: array<u32>;
-@group(0) @binding(1) var<storage, read_write> to: array<u32>;
+@group(0) @binding(0) var<storage, read> before: array<u32>;
+@group(0) @binding(1) var<storage, read_write> after: array<u32>;
 @group(0) @binding(2) var<storage, read_write> cycles: array<u32>;
 
 var<private> heap: array<u32, 16>;
@@ -31,7 +31,7 @@ fn sift(start: u32, end: u32) {
 @compute @workgroup_size(32)
 fn main(@builtin(local_invocation_index) i: u32) {
   for (var k = 0u; k < 16u; k++) {
-    heap[k] = from[16u * i + k];
+    heap[k] = before[16u * i + k];
     table[k / 4u][k % 4u] = vec2u(k, (k * 5u + i) % 16u);
   }
   for (var k = 8u; k > 0u; k--) {
@@ -44,7 +44,7 @@ fn main(@builtin(local_invocation_index) i: u32) {
     sift(0u, end);
   }
   for (var k = 0u; k < 16u; k++) {
-    to[16u * i + k] = heap[k];
+    after[16u * i + k] = heap[k];
   }
   var count = 0u;
   var seen: array<bool, 16>;

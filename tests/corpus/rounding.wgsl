@@ -2,6 +2,7 @@
 // run: main 1
 // buffer: 64 floats 36 -1000 1000
 // buffer: 1280 zeros
+// ulps: 1 0
 
 @group(0) @binding(0) var<storage, read> numbers: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<f32, 20>, 64>;

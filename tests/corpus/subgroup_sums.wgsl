@@ -21,7 +21,7 @@ fn main(
   let sum = subgroupAdd(item);
   let most = subgroupMax(item);
   let low = countOneBits(subgroupBallot(item % 3u == 0u));
-  if subgroupElect() {
+  if lane == 0u {
     atomicAdd(&totals[0], sum);
     atomicMax(&totals[1], most);
     atomicAdd(&totals[2], low.x + low.y + low.z + low.w);
