@@ -35,6 +35,7 @@ pub(crate) const ORACLES: &[(&str, Oracle)] = &[
     ("subgroup_width", subgroup_width),
     ("union_find", union_find),
     ("wide", wide),
+    ("widening", widening),
 ];
 
 fn sum(words: impl IntoIterator<Item = u32>) -> u32 {
@@ -472,5 +473,12 @@ fn wide(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
         ];
         buffers[1][8 * i..][..8].copy_from_slice(bytemuck::cast_slice(&all));
     }
+    buffers
+}
+
+fn widening(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
+    let wide = |word: &u32| [u64::from(*word), i64::from(*word as i32) as u64];
+    let all: Vec<u64> = buffers[0].iter().flat_map(wide).collect();
+    buffers[1] = bytemuck::cast_slice(&all).to_vec();
     buffers
 }
