@@ -12,6 +12,7 @@ pub(crate) const WIDTHS: [u32; 3] = [4, 8, 16];
 
 /// A device with all that the corpus needs of it.
 pub(crate) struct Device {
+    pub(crate) name: String,
     pub(crate) lanes: u32,
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -32,7 +33,7 @@ impl Device {
     pub(crate) fn simulated(lanes: u32) -> Self {
         let adapter = simt::adapter(&SimtOptions::default().lanes(lanes)).expect("a width that is simulated");
         let (device, queue) = open(&adapter);
-        Self { lanes, device, queue }
+        Self { name: adapter.get_info().name, lanes, device, queue }
     }
 
     /// The simulator at each width.
@@ -55,7 +56,7 @@ impl Device {
         };
         let (device, queue) = open(adapter);
         let gpu = pollster::block_on(Gpu::from_device(adapter, &device, &queue)).expect("lavapipe runs the probe");
-        Some(Self { lanes: gpu.probe().width(), device, queue })
+        Some(Self { name: adapter.get_info().name, lanes: gpu.probe().width(), device, queue })
     }
 
     /// What the buffers hold afterwards.

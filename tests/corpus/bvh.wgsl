@@ -5,7 +5,7 @@
 // buffer: 1024 zeros
 // buffer: 256 zeros
 // buffer: 128 zeros
-// ulps: 3 4
+// ulps: 3 2
 
 struct Box {
   low: vec3f,

@@ -3,7 +3,7 @@
 // buffer: 256 floats 59 -4 4
 // buffer: 32 floats 60 -1 1
 // buffer: 32 zeros
-// ulps: 2 512
+// ulps: 2 4
 
 @group(0) @binding(0) var<storage, read> matrices: array<array<array<f32, 8>, 8>, 4>;
 @group(0) @binding(1) var<storage, read> right: array<array<f32, 8>, 4>;

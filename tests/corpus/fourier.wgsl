@@ -2,7 +2,7 @@
 // run: main 1
 // buffer: 128 floats 52 -1 1
 // buffer: 128 zeros
-// ulps: 1 200000
+// ulps: 1 64
 
 @group(0) @binding(0) var<storage, read> input: array<vec2f, 64>;
 @group(0) @binding(1) var<storage, read_write> output: array<vec2f, 64>;

@@ -4,8 +4,8 @@
 // buffer: 64 floats 54 -0.9 0.9
 // buffer: 512 zeros
 // buffer: 512 zeros
-// ulps: 2 16
-// ulps: 3 20000
+// ulps: 2 2
+// ulps: 3 512
 
 @group(0) @binding(0) var<storage, read> positive: array<f32>;
 @group(0) @binding(1) var<storage, read> small: array<f32>;

@@ -2,7 +2,7 @@
 // run: main 4
 // buffer: 128 floats 51 0 100
 // buffer: 128 zeros
-// ulps: 1 16
+// ulps: 1 2
 
 @group(0) @binding(0) var<storage, read> before: array<f32>;
 @group(0) @binding(1) var<storage, read_write> after: array<f32>;

@@ -3,8 +3,8 @@
 // run: main 2
 // buffer: 512 floats 11 -1 1
 // buffer: 512 zeros
-// ulps: 0 4
-// ulps: 1 64
+// ulps: 0 2
+// ulps: 1 4
 
 struct Body {
   at: vec3f,

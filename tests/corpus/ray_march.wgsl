@@ -2,7 +2,7 @@
 // run: main 2 2
 // buffer: 256 zeros
 // buffer: 256 zeros
-// ulps: 1 1024
+// ulps: 1 4
 
 @group(0) @binding(0) var<storage, read_write> steps: array<u32>;
 @group(0) @binding(1) var<storage, read_write> depths: array<f32>;
