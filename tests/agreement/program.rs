@@ -108,13 +108,13 @@ impl Program {
     pub(crate) fn random(seed: u64) -> Self {
         let mut generator = Generator { dice: Dice::new(seed), names: 0, functions: 0, loops: 0 };
         let function = |generator: &mut Generator| {
-            let body = generator.block(3, 2, Flow { returns: Some("return"), ..Flow::default() });
+            let body = generator.block(4, 2, Flow { returns: Some("return"), ..Flow::default() });
             generator.functions += 1;
             body
         };
         let (first, second) = (function(&mut generator), function(&mut generator));
-        let uniform = generator.block(5, 3, Flow { uniform: true, ..Flow::default() });
-        let rest = generator.block(6, 3, Flow { returns: Some("finish"), ..Flow::default() });
+        let uniform = generator.block(8, 3, Flow { uniform: true, ..Flow::default() });
+        let rest = generator.block(9, 3, Flow { returns: Some("finish"), ..Flow::default() });
         Self { bodies: [first, second, uniform, rest] }
     }
 
