@@ -304,10 +304,10 @@ fn pointers_to_parts(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
 fn private_arrays(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
     buffers[1] = buffers[0].clone();
     buffers[1].chunks_mut(16).for_each(<[u32]>::sort_unstable);
-    for i in 0..32 {
+    for (i, cycles) in buffers[2].iter_mut().enumerate() {
         let mut seen = [false; 16];
         for start in 0..16 {
-            buffers[2][i] += u32::from(!seen[start]);
+            *cycles += u32::from(!seen[start]);
             let mut at = start;
             while !std::mem::replace(&mut seen[at], true) {
                 at = (at * 5 + i) % 16;
@@ -394,15 +394,15 @@ fn sieve(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
 
 fn spmv_rows(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
     let mut start = 0;
-    for row in 0..=64 {
-        buffers[0][row] = start as u32;
+    for (row, to) in buffers[0].iter_mut().enumerate() {
+        *to = start as u32;
         start += (row * 7 % 9 + usize::from(row == 33) * 60).min(512 - start);
     }
-    for row in 0..64 {
-        let entries = buffers[0][row] as usize..buffers[0][row + 1] as usize;
-        let product = |at| f32::from_bits(buffers[2][at]) * f32::from_bits(buffers[3][buffers[1][at] as usize]);
-        buffers[4][row] = entries.fold(0.0, |sum, at| sum + product(at)).to_bits();
-    }
+    let [starts, columns, values, x, _] = &buffers[..] else { panic!("five buffers") };
+    let number = |bits: u32| f32::from_bits(bits);
+    let product = |at: usize| number(values[at]) * number(x[columns[at] as usize]);
+    let row = |ends: &[u32]| (ends[0] as usize..ends[1] as usize).fold(0.0, |sum, at| sum + product(at)).to_bits();
+    buffers[4] = starts.windows(2).map(row).collect();
     buffers
 }
 
@@ -464,7 +464,7 @@ fn wide(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
         let b = i64::from(x) - 0x8000_0000;
         let all = [
             power(y.into(), (x & 0xff).into(), 4_294_967_291),
-            (a as i64 / (b | 1)) as u64 ^ a % u64::from(y | 1),
+            (a as i64 / (b | 1)) as u64 ^ (a % u64::from(y | 1)),
             (a << i).wrapping_add((a as i64 >> i) as u64),
             u64::from(a as u32)
                 .wrapping_add((b as i32 as u64).wrapping_mul(((a as i64) < b.wrapping_mul(b)).into()))
