@@ -229,8 +229,9 @@ impl Generator {
             0..4 => self.assignment(),
             4 => {
                 let (at, value) = (self.unsigned(1), self.unsigned(2));
-                match self.dice.below(3) {
+                match self.dice.below(4) {
                     0 => Node::line(format!("list[{at} % 5u] = {value};")),
+                    2 => Node::line(format!("pair = Pair({value}, array<i32, 4>(i0, i1, pair.list[{at} % 4u], b));")),
                     1 => Node::line(format!("v0[{at} % 4u] ^= {value};")),
                     _ => Node::line(format!("v1.{} = {value};", self.dice.one(&["x", "y", "z", "w"]))),
                 }
@@ -421,7 +422,10 @@ impl Generator {
                 ]);
                 format!("{name}({x})")
             }
-            12 => format!("{}({x}, {y})", self.dice.one(&["min", "max", "dot4U8Packed"])),
+            12 => match self.dice.below(3) {
+                0 => format!("{}({})", self.dice.one(&["pack4xU8", "pack4xU8Clamp"]), self.vector(depth - 1)),
+                _ => format!("{}({x}, {y})", self.dice.one(&["min", "max", "dot4U8Packed"])),
+            },
             13 => format!("extractBits({x}, {}u, {}u)", self.dice.below(20), 1 + self.dice.below(12)),
             14 => format!("insertBits({x}, {y}, {}u, {}u)", self.dice.below(20), 1 + self.dice.below(12)),
             15 => format!("select({x}, {y}, {})", self.condition(depth - 1)),
@@ -478,7 +482,13 @@ impl Generator {
             }
             8 => format!("select({x}, {y}, {})", self.condition(depth - 1)),
             9 => format!("f32({} & 63)", self.signed(depth - 1)),
-            10 => format!("tame(dot(vec2f({x}, {y}), vec2f(f1, f0)))"),
+            10 => match self.dice.below(2) {
+                0 => format!("tame(dot(vec2f({x}, {y}), vec2f(f1, f0)))"),
+                _ => format!(
+                    "tame((mat2x2f({x}, f0, {y}, f1) * vec2f({y}, 2.0))[{}])",
+                    self.unsigned(depth - 1) + " & 1u"
+                ),
+            },
             _ => format!("tame({x} / {})", self.dice.one(&["2.0", "0.5", "-4.0"])),
         }
     }
@@ -488,8 +498,10 @@ impl Generator {
             return self.dice.one(&["v0", "v1", "v0.wzyx", "v1.yyxw", "v0.zwxz"]).into();
         }
         let (x, y) = (self.vector(depth - 1), self.vector(depth - 1));
-        match self.dice.below(9) {
-            0..3 => format!("({x} {} {y})", self.dice.one(&["+", "-", "*", "&", "|", "^"])),
+        match self.dice.below(10) {
+            0..2 => format!("({x} {} {y})", self.dice.one(&["+", "-", "*", "&", "|", "^"])),
+            2 => format!("unpack4xU8({})", self.unsigned(depth - 1)),
+            8 => format!("bitcast<vec4u>(vec4i({x}) {} vec4i({y}))", self.dice.one(&["/", "%", "*", "-"])),
             3 => format!("({x} {} {y})", self.dice.one(&["/", "%"])),
             4 => format!("({x} {} ({y} & vec4u(31u)))", self.dice.one(&["<<", ">>"])),
             5 => format!("({x} {} {})", self.dice.one(&["+", "*"]), self.unsigned(depth - 1)),
