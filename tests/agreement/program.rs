@@ -84,6 +84,15 @@ pub(crate) struct Program {
     bodies: [Vec<Node>; 4],
 }
 
+/// Which subgroup operations a program has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subgroups {
+    /// Those whose results do not depend on the width, in uniform flow.
+    Quads,
+    /// All of them, wherever a statement stands: of the lanes that are there, as far as lanes stay together.
+    Everywhere,
+}
+
 pub(crate) const INVOCATIONS: usize = 64;
 /// Words of each buffer: what is read, what each invocation writes, and what atomics count.
 pub(crate) const BUFFERS: [usize; 3] = [64, 16 * INVOCATIONS, 24];
@@ -105,8 +114,8 @@ const VARIABLES: &str = "
 const RESULT: &str = "u0 ^ u1 * 5u ^ u2 * 7u ^ bitcast<u32>(i0 ^ i1 * 3) ^ u32(i32(f0 * 8.0) + i32(f1 * 8.0)) ^ v0.x ^ v0[1] ^ v1.z ^ v1.w ^ list[0] ^ list[4] ^ pair.a";
 
 impl Program {
-    pub(crate) fn random(seed: u64) -> Self {
-        let mut generator = Generator { dice: Dice::new(seed), names: 0, functions: 0, loops: 0 };
+    pub(crate) fn random(seed: u64, subgroups: Subgroups) -> Self {
+        let mut generator = Generator { dice: Dice::new(seed), subgroups, names: 0, functions: 0, loops: 0 };
         let function = |generator: &mut Generator| {
             let body = generator.block(4, 2, Flow { returns: Some("return"), ..Flow::default() });
             generator.functions += 1;
@@ -210,6 +219,7 @@ struct Flow {
 
 struct Generator {
     dice: Dice,
+    subgroups: Subgroups,
     names: u32,
     /// Functions that can be called by now.
     functions: u32,
@@ -225,6 +235,9 @@ impl Generator {
 
     fn statement(&mut self, depth: u32, flow: Flow) -> Node {
         let inner = Flow { uniform: false, ..flow };
+        if self.subgroups == Subgroups::Everywhere && self.dice.below(5) == 0 {
+            return self.collective();
+        }
         match self.dice.below(if depth == 0 { 10 } else { 17 }) {
             0..4 => self.assignment(),
             4 => {
@@ -389,6 +402,24 @@ impl Generator {
         })
     }
 
+    /// The lanes of a subgroup that are here tell each other something.
+    fn collective(&mut self) -> Node {
+        let (value, number) = (self.unsigned(1), self.signed(1));
+        Node::line(match self.dice.below(7) {
+            0 => {
+                let names =
+                    ["Add", "Mul", "And", "Or", "Xor", "Min", "Max", "ExclusiveAdd", "InclusiveAdd", "InclusiveMul"];
+                format!("u0 ^= subgroup{}({value});", self.dice.one(&names))
+            }
+            1 => format!("i1 -= subgroup{}({number});", self.dice.one(&["Min", "Max", "Add", "ExclusiveAdd"])),
+            2 => format!("v0 ^= subgroupBallot({});", self.condition(1)),
+            3 => format!("u2 += u32(subgroup{}({}));", self.dice.one(&["All", "Any"]), self.condition(1)),
+            4 => format!("u1 ^= subgroupBroadcastFirst({value});"),
+            5 => format!("v1 += subgroup{}({});", self.dice.one(&["Add", "Max", "BroadcastFirst"]), self.vector(1)),
+            _ => format!("f0 = tame(subgroup{}({}));", self.dice.one(&["Min", "Max", "Add"]), self.float(1)),
+        })
+    }
+
     // Expressions. None is constant: naga would fold it, and refuse what overflows.
 
     fn literal(&mut self) -> u32 {
@@ -535,7 +566,7 @@ impl Generator {
 #[test]
 fn what_does_not_matter_is_left_out() {
     let program = (0..)
-        .map(Program::random)
+        .map(|seed| Program::random(seed, Subgroups::Quads))
         .find(|program| program.text().contains("reverseBits") && program.text().contains("continuing"))
         .expect("most have both");
     let fails = |program: &Program| program.text().contains("reverseBits");

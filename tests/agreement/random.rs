@@ -3,7 +3,7 @@
 //! `WAVELANE_PROGRAMS` sets how many there are, `WAVELANE_SEED` the first one's seed.
 
 use crate::device::{Device, Job};
-use crate::program::{BUFFERS, Dice, Program};
+use crate::program::{BUFFERS, Dice, Program, Subgroups};
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number: {text}")))
@@ -17,16 +17,13 @@ fn run(device: &Device, program: &Program) -> Vec<Vec<u32>> {
     device.run(&Job { source: &program.text(), runs: &runs, overrides: &[], buffers: &buffers })
 }
 
-#[test]
-fn random_programs_give_the_same_everywhere() {
-    let [first, others @ ..] = &Device::all_simulated();
-    let lavapipe = Device::lavapipe();
-    let others: Vec<_> = others.iter().chain(&lavapipe).collect();
-    let (seed, count) = (setting("WAVELANE_SEED", 1), setting("WAVELANE_PROGRAMS", 60));
+/// Runs random programs on the first device and on the others, until one differs: then the program is shrunk and shown.
+fn compare(first: &Device, others: &[&Device], subgroups: Subgroups, default: u64) {
+    let (seed, count) = (setting("WAVELANE_SEED", 1), setting("WAVELANE_PROGRAMS", default));
     for seed in seed..seed + count {
-        let program = Program::random(seed);
+        let program = Program::random(seed, subgroups);
         let expected = run(first, &program);
-        for other in &others {
+        for other in others {
             if run(other, &program) == expected {
                 continue;
             }
@@ -42,4 +39,18 @@ fn random_programs_give_the_same_everywhere() {
         }
     }
     println!("{count} programs, {} devices", 1 + others.len());
+}
+
+#[test]
+fn random_programs_give_the_same_everywhere() {
+    let [first, others @ ..] = &Device::all_simulated();
+    let lavapipe = Device::lavapipe();
+    let others: Vec<_> = others.iter().chain(&lavapipe).collect();
+    compare(first, &others, Subgroups::Quads, 60);
+}
+
+#[test]
+fn random_programs_of_subgroup_operations_give_the_same_at_one_width() {
+    let Some(lavapipe) = Device::lavapipe() else { return };
+    compare(&Device::simulated(lavapipe.lanes), &[&lavapipe], Subgroups::Everywhere, 60);
 }

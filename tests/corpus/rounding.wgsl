@@ -11,7 +11,7 @@
 fn main(@builtin(local_invocation_index) i: u32) {
   var x = numbers[i];
   if i < 16u {
-    x = (f32(i) - 7.5) * 0.5;
+    x = (f32(i) - 7.0) * 0.5;
   } else if i < 24u {
     x *= 16777216.0;
   } else if i < 32u {
