@@ -19,6 +19,7 @@ pub(crate) const ORACLES: &[(&str, Oracle)] = &[
     ("image_sums", image_sums),
     ("knapsack", knapsack),
     ("life", life),
+    ("masked_merge", masked_merge),
     ("matrix_product", matrix_product),
     ("median", median),
     ("overrides", overrides),
@@ -247,6 +248,17 @@ fn life(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
     };
     buffers[1] = next(&buffers[0]);
     buffers[0] = next(&buffers[1]);
+    buffers
+}
+
+fn masked_merge(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
+    let merged = |a: &u32| {
+        let b = a.wrapping_mul(747_796_405) as i32 >> 9;
+        let other = b * 3 + 5;
+        let mask = -823_695_862;
+        if (!a).wrapping_mul(3) & 7 < 5 { other } else { (other & !mask) | (b & mask) }
+    };
+    buffers[1] = buffers[0].iter().flat_map(|a| [merged(a) as u32; 2]).collect();
     buffers
 }
 
