@@ -2,7 +2,7 @@
 // run: main 1
 // buffer: 64 random 5
 // buffer: 128 zeros
-// simulated only: lavapipe of Mesa 22.3.6 at 4 lanes gives two results where both ways are one by the laws of bits
+// simulated only: lavapipe of Mesa 22.3.6 gives two results where both ways are one by the laws of bits
 
 @group(0) @binding(0) var<storage, read> input: array<u32, 64>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2i, 64>;
