@@ -37,6 +37,14 @@ macro_rules! operations {
     };
 }
 
+// The largest values that an integer type shares with a float type.
+const MOST_U32: f32 = 4_294_967_040.0;
+const MOST_I32: f32 = 2_147_483_520.0;
+const MOST_U64: f32 = 18_446_742_974_197_923_840.0;
+const MOST_I64: f32 = 9_223_371_487_098_961_920.0;
+const MOST_U64_WIDE: f64 = 18_446_744_073_709_549_568.0;
+const MOST_I64_WIDE: f64 = 9_223_372_036_854_774_784.0;
+
 fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
 }
@@ -59,9 +67,9 @@ operations! {
         IntToBool => u32::from(x != 0),
         FloatToBool => u32::from(f(x) != 0.0),
         BoolToFloat => if x == 0 { 0 } else { 1_f32.to_bits() },
-        // Rust's conversions are those of WGSL: towards zero, and to the nearest value where it is out of range.
-        FloatToUint => f(x) as u32,
-        FloatToInt => f(x) as i32 as u32,
+        // Towards zero, and where it is out of range to the nearest value that both types have: not to the last integer.
+        FloatToUint => f(x).clamp(0.0, MOST_U32) as u32,
+        FloatToInt => f(x).clamp(i32::MIN as f32, MOST_I32) as i32 as u32,
         UintToFloat => (x as f32).to_bits(),
         IntToFloat => (x as i32 as f32).to_bits(),
         RoundToHalf => round_to_half(f(x)).to_bits(),
@@ -79,8 +87,9 @@ operations! {
         Acos => f(x).acos().to_bits(),
         Asin => f(x).asin().to_bits(),
         Atan => f(x).atan().to_bits(),
-        Asinh => f(x).asinh().to_bits(),
-        Acosh => f(x).acosh().to_bits(),
+        // In doubles, where the square of a large number does not overflow.
+        Asinh => (f64::from(f(x)).asinh() as f32).to_bits(),
+        Acosh => (f64::from(f(x)).acosh() as f32).to_bits(),
         Atanh => f(x).atanh().to_bits(),
         Radians => f(x).to_radians().to_bits(),
         Degrees => f(x).to_degrees().to_bits(),
@@ -188,8 +197,8 @@ operations! {
         NegFloat => x ^ 1 << 63,
         AbsFloat => x & !(1 << 63),
         SignFloat => if d(x) > 0.0 { 1_f64.to_bits() } else if d(x) < 0.0 { (-1_f64).to_bits() } else { 0 },
-        FloatToUint => d(x) as u64,
-        FloatToInt => d(x) as i64 as u64,
+        FloatToUint => d(x).clamp(0.0, MOST_U64_WIDE) as u64,
+        FloatToInt => d(x).clamp(i64::MIN as f64, MOST_I64_WIDE) as i64 as u64,
         UintToFloat => (x as f64).to_bits(),
         IntToFloat => (x as i64 as f64).to_bits(),
         Saturate => d(x).clamp(0.0, 1.0).to_bits(),
@@ -261,8 +270,8 @@ operations! {
     Widen([x]: [u32; 1]) -> u64 {
         UintToInt => u64::from(x),
         IntToInt => x as i32 as u64,
-        FloatToUint => f(x) as u64,
-        FloatToInt => f(x) as i64 as u64,
+        FloatToUint => f(x).clamp(0.0, MOST_U64) as u64,
+        FloatToInt => f(x).clamp(i64::MIN as f32, MOST_I64) as i64 as u64,
         UintToFloat => f64::from(x).to_bits(),
         IntToFloat => f64::from(x as i32).to_bits(),
         FloatToFloat => f64::from(f(x)).to_bits(),
@@ -397,6 +406,31 @@ mod tests {
         assert_eq!(Ternary::ExtractUint.lane([5, 0, 32]), 5);
         assert_eq!(Binary::BitMask.lane([28, 9]), 0xf000_0000);
         assert_eq!(WideBinary::DivInt.lane([1 << 63, !0]), 1 << 63);
+    }
+
+    #[test]
+    fn floats_out_of_range_become_the_last_integer_that_is_a_float() {
+        let (float, double) = (3e38_f32.to_bits(), 3e38_f64.to_bits());
+        assert_eq!(Unary::FloatToUint.lane([float]), u32::MAX << 8);
+        assert_eq!(Unary::FloatToInt.lane([float]), i32::MAX as u32 >> 7 << 7);
+        assert_eq!(Unary::FloatToInt.lane([float | 1 << 31]), i32::MIN as u32);
+        assert_eq!(Unary::FloatToUint.lane([float | 1 << 31]), 0);
+        assert_eq!(Widen::FloatToUint.lane([float]), u64::MAX << 40);
+        assert_eq!(Widen::FloatToInt.lane([float]), i64::MAX as u64 >> 39 << 39);
+        assert_eq!(WideUnary::FloatToUint.lane([double]), u64::MAX << 11);
+        assert_eq!(WideUnary::FloatToInt.lane([double]), i64::MAX as u64 >> 10 << 10);
+        // A double has every integer of 32 bits.
+        assert_eq!(Narrow::FloatToUint.lane([double]), u32::MAX);
+        assert_eq!(Narrow::FloatToInt.lane([double]), i32::MAX as u32);
+        assert_eq!(Unary::FloatToInt.lane([f32::NAN.to_bits()]), 0);
+    }
+
+    #[test]
+    fn large_numbers_have_inverse_hyperbolic_functions() {
+        for op in [Unary::Asinh, Unary::Acosh] {
+            // The logarithm of twice the number.
+            assert!((f(op.lane([3e38_f32.to_bits()])) - 2.0_f32.ln() - 3e38_f32.ln()).abs() < 1e-4);
+        }
     }
 
     #[test]

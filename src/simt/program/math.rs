@@ -256,6 +256,10 @@ impl Lowerer<'_> {
     }
 
     fn length(&mut self, scalar: Scalar, xs: &[Reg]) -> Result<Vec<Reg>> {
+        // The square of a number may overflow where its length does not.
+        if xs.len() == layout::scalar_words(scalar) as usize {
+            return self.map_any(scalar, Unary::AbsFloat, WideUnary::AbsFloat, xs);
+        }
         let square = self.dot(scalar, xs, xs)?;
         self.map_any(scalar, Unary::Sqrt, WideUnary::Sqrt, &square)
     }
@@ -378,7 +382,6 @@ impl Lowerer<'_> {
                 return self.arithmetic(Arithmetic::Min, s, &low, &c);
             }
             Math::Dot => return self.dot(s, &a, &b),
-            Math::Length if a.len() == words => return self.map_any(s, Unary::AbsFloat, WideUnary::AbsFloat, &a),
             Math::Length => return self.length(s, &a),
             Math::Distance => {
                 let difference = self.arithmetic(Arithmetic::Sub, s, &a, &b)?;
