@@ -9,6 +9,9 @@ use super::{Result, input, output};
 
 /// Compares two records that `measure --json` wrote: same, faster, slower or ambiguous, row by row
 ///
+/// Rows that are not times say changed instead of faster or slower. Ambiguous: the noise is too large to say, or the
+/// reference kernel beside the experiment moved as much. Missing: only one of the records has the row, or a figure of it.
+///
 /// The table leaves out rows that are the same, the JSON has every row. The exit code is 0 whatever comes out.
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
