@@ -327,6 +327,20 @@ impl Op {
         )
     }
 
+    /// The slot that it touches by an atomic.
+    fn touches_atomically(&self) -> Option<u16> {
+        match self {
+            Self::Load { address, atomic: true, .. }
+            | Self::Store { address, atomic: true, .. }
+            | Self::Atomic { address, .. }
+            | Self::CompareExchange { address, .. }
+            | Self::WideAtomic { address, .. }
+            | Self::WideCompareExchange { address, .. }
+            | Self::WideAtomicLoad { address, .. } => Some(address.slot),
+            _ => None,
+        }
+    }
+
     /// The slot that it writes to.
     fn writes(&self) -> Option<u16> {
         match self {
@@ -461,6 +475,11 @@ impl Program {
         variables
             .max_by_key(|variable| variable.offset)
             .map_or(("memory", byte), |variable| (&variable.name, byte - variable.offset))
+    }
+
+    /// Whether any instruction touches this slot by an atomic.
+    pub(crate) fn has_atomics(&self, slot: u16) -> bool {
+        self.code.iter().any(|instruction| instruction.op.touches_atomically() == Some(slot))
     }
 
     /// Whether any instruction writes to this slot.

@@ -94,40 +94,48 @@ impl Seen {
     }
 }
 
-/// The last accesses of a word, of each kind. Two of different invocations are kept where two can differ from a third:
-/// at least one of them is not the one that comes next.
+/// The last plain accesses of a word. Two readers are kept: at least one of them is not who writes next.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
     reads: [Seen; 2],
-    atomic_reads: [Seen; 2],
-    atomic_writes: [Seen; 2],
     write: Seen,
-    /// The epoch of the last write of any kind.
-    written: u32,
 }
 
-/// Words of a page of a [`Shadow`]: what is never touched takes no memory.
-const PAGE: u32 = 1024;
+/// The last accesses of a word by atomics, two of different invocations each.
+#[derive(Clone, Copy, Debug, Default)]
+struct AtomicWord {
+    reads: [Seen; 2],
+    writes: [Seen; 2],
+}
+
+/// Words, in pages: what is never touched takes no memory.
+#[derive(Debug)]
+struct Pages<T>(Vec<Option<Box<[T]>>>);
+
+/// Words of a page.
+const PAGE: usize = 1024;
+
+impl<T: Clone + Default> Pages<T> {
+    fn at(&mut self, index: u32) -> &mut T {
+        let (page, place) = (index as usize / PAGE, index as usize % PAGE);
+        if page >= self.0.len() {
+            self.0.resize_with(page + 1, || None);
+        }
+        &mut self.0[page].get_or_insert_with(|| vec![T::default(); PAGE].into())[place]
+    }
+}
 
 /// What was seen of every word of a slot.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shadow {
-    pages: Vec<Option<Box<[Word]>>>,
+    words: Pages<Word>,
+    atomics: Pages<AtomicWord>,
     /// Whether anybody writes to it: without that, nothing races.
     is_written: bool,
+    /// Whether atomics touch it.
+    has_atomics: bool,
     /// Whether its words hold nothing before the dispatch.
     is_empty: bool,
-}
-
-impl Shadow {
-    fn word(&mut self, index: u32) -> &mut Word {
-        let page = (index / PAGE) as usize;
-        if page >= self.pages.len() {
-            self.pages.resize_with(page + 1, || None);
-        }
-        let page = self.pages[page].get_or_insert_with(|| vec![Word::default(); PAGE as usize].into());
-        &mut page[(index % PAGE) as usize]
-    }
 }
 
 /// The checks of one dispatch. It runs on one thread, so that everything has one order.
@@ -161,7 +169,13 @@ const MOST_MASKS: usize = 1 << 20;
 impl Checks {
     /// Checks for a dispatch of this program. `empty` says of a slot whether its words hold nothing before.
     pub(crate) fn new(program: &Program, empty: impl Fn(usize) -> bool) -> Self {
-        let shadow = |slot| Shadow { pages: vec![], is_written: program.writes(slot as u16), is_empty: empty(slot) };
+        let shadow = |slot| Shadow {
+            words: Pages(vec![]),
+            atomics: Pages(vec![]),
+            is_written: program.writes(slot as u16),
+            has_atomics: program.has_atomics(slot as u16),
+            is_empty: empty(slot),
+        };
         let invocations: u32 = program.workgroup_size.iter().product();
         Self {
             lanes: program.lanes,
@@ -210,73 +224,70 @@ impl Checks {
         }
     }
 
+    /// The epoch that the workgroup began with.
+    fn first_of_workgroup(&self) -> u32 {
+        self.workgroups.last().map_or(0, |(first, _)| *first)
+    }
+
+    /// Since when accesses of the workgroup to this slot are not in order.
+    fn since(&self, slot: u16) -> u32 {
+        if slot == WORKGROUP { self.workgroup_since } else { self.storage_since }
+    }
+
     /// Whether nothing puts the access `before` in front of this one.
     fn races(&self, slot: u16, before: Seen, now: Seen) -> bool {
-        let first_of_workgroup = self.workgroups.last().map_or(0, |(first, _)| *first);
         if before.is_nobody() {
             return false;
         }
-        if before.epoch() < first_of_workgroup {
+        if before.epoch() < self.first_of_workgroup() {
             // Of another workgroup: its own memory is gone, storage is shared with it.
             return slot != WORKGROUP;
         }
-        let since = if slot == WORKGROUP { self.workgroup_since } else { self.storage_since };
         let same_subgroup = before.local() / self.lanes == self.subgroup;
         before.local() != now.local()
-            && before.epoch() >= since
+            && before.epoch() >= self.since(slot)
             && !(same_subgroup && before.epoch() < self.subgroups[self.subgroup as usize].1)
     }
 
-    fn touch_unit(&mut self, touch: &Touch<'_>, unit: u32, now: Seen) {
+    /// One unit of an access: reports what is wrong with it, and remembers it.
+    fn touch_unit(&mut self, touch: &Touch<'_>, shadow: usize, unit: u32, now: Seen) {
         let Touch { slot, access, bytes, .. } = *touch;
-        // Neighbours in one word are places of their own; what is accessed as a half never is as a word.
-        let at = usize::from(slot) + if bytes == 4 { 0 } else { self.shadows.len() / 2 };
         let byte = unit * bytes;
-        let shadow = &mut self.shadows[at];
-        let is_empty = shadow.is_empty;
-        let seen = *shadow.word(unit);
-        // Nothing happened since this invocation last did the same.
-        if access == Access::Read && seen.reads[0].local() == now.local() && seen.reads[0].epoch() == now.epoch() {
-            return;
-        }
-        let first_of_workgroup = self.workgroups.last().map_or(0, |(first, _)| *first);
-        let written =
-            if slot == WORKGROUP { seen.written >= first_of_workgroup } else { !is_empty || seen.written > 0 };
+        let Shadow { words, atomics, is_empty, has_atomics, .. } = &mut self.shadows[shadow];
+        let is_empty = *is_empty;
+        let word = *words.at(unit);
+        let atomic = if *has_atomics { *atomics.at(unit) } else { AtomicWord::default() };
+        let written = word.write.epoch().max(atomic.writes[0].epoch());
+        let is_unwritten =
+            if slot == WORKGROUP { written < self.first_of_workgroup() } else { is_empty && written == 0 };
         // WGSL lets workgroup memory begin as zeros, and counters rely on it.
-        if access == Access::Read && !written {
+        if access == Access::Read && is_unwritten {
             self.report(Kind::NeverWritten, now, None, Detail::Byte { slot, byte });
         }
-        let none = [Seen::default(); 2];
-        let (writes, atomic_writes) = ([seen.write, Seen::default()], seen.atomic_writes);
-        let against = match access {
-            Access::Read => {
-                [(Access::Write, writes), (Access::AtomicWrite, atomic_writes), (access, none), (access, none)]
-            }
-            Access::Write => [
-                (Access::Write, writes),
-                (Access::AtomicWrite, atomic_writes),
-                (Access::Read, seen.reads),
-                (Access::AtomicRead, seen.atomic_reads),
-            ],
-            Access::AtomicRead => [(Access::Write, writes), (access, none), (access, none), (access, none)],
-            Access::AtomicWrite => {
-                [(Access::Write, writes), (Access::Read, seen.reads), (access, none), (access, none)]
-            }
+        let (writes, none) = ([word.write, Seen::default()], [Seen::default(); 2]);
+        let (reads, atomic_reads) = match access {
+            Access::Write => (word.reads, atomic.reads),
+            Access::AtomicWrite => (word.reads, none),
+            Access::Read | Access::AtomicRead => (none, none),
         };
+        let atomic_writes = if let Access::Read | Access::Write = access { atomic.writes } else { none };
+        let against = [
+            (Access::Write, writes),
+            (Access::AtomicWrite, atomic_writes),
+            (Access::Read, reads),
+            (Access::AtomicRead, atomic_reads),
+        ];
         let race = against.iter().flat_map(|(other, seen)| seen.iter().map(move |seen| (*other, *seen)));
         if let Some((other, before)) = race.into_iter().find(|(_, before)| self.races(slot, *before, now)) {
             let detail = Detail::Race { slot, byte, access, other };
             self.report(Kind::Race, now, Some(before), detail);
         }
-        let word = self.shadows[at].word(unit);
+        let Shadow { words, atomics, .. } = &mut self.shadows[shadow];
         match access {
-            Access::Read => remember(&mut word.reads, now),
-            Access::AtomicRead => remember(&mut word.atomic_reads, now),
-            Access::AtomicWrite => remember(&mut word.atomic_writes, now),
-            Access::Write => word.write = now,
-        }
-        if let Access::Write | Access::AtomicWrite = access {
-            word.written = now.epoch();
+            Access::Read => remember(&mut words.at(unit).reads, now),
+            Access::Write => words.at(unit).write = now,
+            Access::AtomicRead => remember(&mut atomics.at(unit).reads, now),
+            Access::AtomicWrite => remember(&mut atomics.at(unit).writes, now),
         }
     }
 
@@ -287,11 +298,10 @@ impl Checks {
 
 /// Keeps the last accesses of two different invocations.
 fn remember(seen: &mut [Seen; 2], now: Seen) {
-    if seen[0].is_nobody() || seen[0].local() == now.local() && seen[0].epoch() == now.epoch() {
-        seen[0] = now;
-    } else {
-        *seen = [now, seen[0]];
+    if seen[0].local() != now.local() {
+        seen[1] = seen[0];
     }
+    seen[0] = now;
 }
 
 impl Watch for Checks {
@@ -332,20 +342,51 @@ impl Watch for Checks {
     }
 
     fn touch(&mut self, touch: &Touch<'_>) {
+        // Neighbours in one word are places of their own; what is accessed as a half never is as a word.
+        let shadow = usize::from(touch.slot) + if touch.bytes == 4 { 0 } else { self.shadows.len() / 2 };
+        let Shadow { is_written, is_empty, has_atomics, .. } = self.shadows[shadow];
         // What is only read cannot race.
-        let Shadow { is_written, is_empty, .. } = self.shadows[usize::from(touch.slot)];
         if !is_written && !is_empty {
             return;
         }
-        for lane in lanes(touch.mask).filter(|lane| touch.addresses[*lane] != OUT_OF_BOUNDS) {
-            let now = self.now(touch.at, lane);
-            for unit in 0..touch.units {
-                self.touch_unit(touch, touch.addresses[lane] / touch.bytes + unit, now);
+        let (first, since) = (self.first_of_workgroup(), self.since(touch.slot));
+        // Memory of other workgroups is gone; what they did to storage is in no order with this.
+        let alone = touch.slot == WORKGROUP;
+        let unwritten_before = if alone || is_empty { first } else { 0 };
+        let first_lane = self.now(touch.at, 0);
+        for lane in lanes(touch.mask) {
+            if touch.addresses[lane] == OUT_OF_BOUNDS {
+                continue;
+            }
+            let now = Seen(first_lane.0 + lane as u64);
+            let may_race = |seen: Seen| {
+                let epoch = seen.epoch();
+                epoch >= since && seen.local() != now.local() || !alone && epoch < first && !seen.is_nobody()
+            };
+            for unit in (touch.addresses[lane] / touch.bytes..).take(touch.units as usize) {
+                let word = self.shadows[shadow].words.at(unit);
+                // What is surely right needs no closer look.
+                match touch.access {
+                    Access::Read if !has_atomics && !may_race(word.write) && word.write.epoch() >= unwritten_before => {
+                        remember(&mut word.reads, now);
+                    }
+                    Access::Write
+                        if !has_atomics
+                            && ![word.write, word.reads[0], word.reads[1]].map(may_race).contains(&true) =>
+                    {
+                        word.write = now;
+                    }
+                    _ => self.touch_unit(touch, shadow, unit, now),
+                }
             }
         }
     }
 
     fn index(&mut self, at: u32, mask: Mask, index: &[u32], length: u32) {
+        // Nearly always all are inside, which the compiler tells of many lanes at once.
+        if index.iter().all(|index| *index < length) {
+            return;
+        }
         for lane in lanes(mask).filter(|lane| index[*lane] >= length) {
             let detail = Detail::Index { index: index[lane], length };
             self.report(Kind::OutOfBounds, self.now(at, lane), None, detail);

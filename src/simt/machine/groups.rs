@@ -4,14 +4,18 @@
 pub(crate) type Mask = u128;
 
 /// The lanes of a mask, in order.
-pub(crate) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (mask != 0).then(|| {
-            let lane = mask.trailing_zeros() as usize;
-            mask &= mask - 1;
-            lane
+pub(crate) fn lanes(mask: Mask) -> impl Iterator<Item = usize> {
+    // In halves, which are words of the host.
+    let half = |mut bits: u64, first: usize| {
+        std::iter::from_fn(move || {
+            (bits != 0).then(|| {
+                let lane = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                first + lane
+            })
         })
-    })
+    };
+    half(mask as u64, 0).chain(half((mask >> 64) as u64, 64))
 }
 
 /// The first lanes, so many.

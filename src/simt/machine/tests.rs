@@ -819,3 +819,51 @@ fn speed() {
         }
     }
 }
+
+/// What looking on costs: `cargo test --release --features simt --lib cost_of_checks -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures"]
+fn cost_of_checks() {
+    let source = "
+        var<workgroup> tile: array<u32, 256>;
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(256) fn main(
+            @builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) id: vec3<u32>
+        ) {
+            var sum = i;
+            for (var round = 0u; round < 200u; round++) {
+                tile[i] = sum;
+                workgroupBarrier();
+                sum = sum * 3u + tile[(i + round) % 256u] + tile[255u - i];
+                workgroupBarrier();
+            }
+            out[id.x] = sum;
+        }";
+    for lanes in ALL_LANES {
+        let program = Case::new(source, lanes).program().expect("compiles");
+        let size = 4 * 256 * 16;
+        let bindings = [Bound { group: 0, binding: 0, memory: Arc::new(Memory::zeroed(size)), offset: 0, size }];
+        let dispatch = Dispatch { program: &program, workgroups: [16, 1, 1], bindings: &bindings, immediates: &[] };
+        let seconds = |run: &mut dyn FnMut()| {
+            let start = std::time::Instant::now();
+            run();
+            start.elapsed().as_secs_f64()
+        };
+        let how = How::in_step(1);
+        let mut least = [f64::INFINITY; 3];
+        for _ in 0..5 {
+            let plain = seconds(&mut || assert!(run(&dispatch, how).is_ok()));
+            let checked = seconds(&mut || {
+                let mut checks = checks::Checks::new(&program, |_| false);
+                run_watched(&dispatch, how, &mut checks).expect("runs");
+                assert!(checks.found.is_empty());
+            });
+            let profiled = seconds(&mut || {
+                assert!(run_watched(&dispatch, how, &mut profile::Profiler::new(&program, 32)).is_ok());
+            });
+            least = [least[0].min(plain), least[1].min(checked), least[2].min(profiled)];
+        }
+        let [plain, checked, profiled] = least;
+        println!("{lanes} lanes: checks {:.2} times, profile {:.2} times", checked / plain, profiled / plain);
+    }
+}
