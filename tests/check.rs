@@ -111,6 +111,22 @@ fn halves_of_a_word_are_places_of_their_own() {
     assert_eq!(findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [FindingKind::DataRace]);
 }
 
+/// The last workgroup writes what every workgroup read: its own reading hides none of the others'.
+#[test]
+fn readers_of_other_workgroups_with_the_same_local_index_are_remembered() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> x: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> count: atomic<u32>;
+        @group(0) @binding(2) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1) fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u) {
+            out[group.x] = x[0]; //!
+            if atomicAdd(&count, 1u) == all.x - 1u {
+                x[0] = 5u; //?
+            }
+        }";
+    only(text, &CheckOptions { schedules: 0, ..at(8) }, FindingKind::DataRace);
+}
+
 #[test]
 fn an_atomic_races_with_a_plain_access_only() {
     let text = "

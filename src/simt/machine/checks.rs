@@ -298,7 +298,8 @@ impl Checks {
 
 /// Keeps the last accesses of two different invocations.
 fn remember(seen: &mut [Seen; 2], now: Seen) {
-    if seen[0].local() != now.local() {
+    // One local index is another invocation in each workgroup, which begins with an epoch of its own.
+    if seen[0].local() != now.local() || seen[0].epoch() != now.epoch() {
         seen[1] = seen[0];
     }
     seen[0] = now;
