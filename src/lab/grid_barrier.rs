@@ -176,7 +176,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let plot_rows: Vec<_> = ratios.iter().map(|row| Row { prediction: Some(cheaper()), ..row.clone() }).collect();
     let plot = bar_plot("Over a dispatch", "time ratio", &plot_rows);
     rows.push(Row::count("residency", "workgroups beyond which it gives up", Unit::Count, resident));
-    rows.push(Row::varying("barrier", "polls of the last run, at most", Unit::Count, &[state[MOST_POLLS] + 1]));
+    rows.push(Row::count("barrier", "polls of the last run, at most", Unit::Count, state[MOST_POLLS] + 1));
     rows.extend(ratios);
     rows.push(same);
     Ok(Outcome {

@@ -36,8 +36,9 @@ pub(crate) trait Watch: Send {
     /// One for another thread, which [`join`](Self::join) takes back.
     fn fork(&self) -> Self;
     fn join(&mut self, other: Self);
-    /// A workgroup starts, or goes on behind a barrier that orders these kinds of memory.
+    /// A workgroup starts.
     fn workgroup(&mut self, _id: [u32; 3]) {}
+    /// It goes on behind a barrier that orders these kinds of memory.
     fn barrier(&mut self, _orders: naga::Barrier) {}
     /// A workgroup has ended.
     fn ended(&mut self) {}
@@ -49,6 +50,7 @@ pub(crate) trait Watch: Send {
     fn issue(&mut self, _at: u32, _mask: Mask, _is_issue: bool) {}
     /// These lanes jump backwards.
     fn again(&mut self, _at: u32, _mask: Mask) {}
+    /// Lanes access memory.
     fn touch(&mut self, _touch: &Touch<'_>) {}
     /// An index is held against a length.
     fn index(&mut self, _at: u32, _mask: Mask, _index: &[u32], _length: u32) {}
