@@ -127,6 +127,29 @@ fn readers_of_other_workgroups_with_the_same_local_index_are_remembered() {
     only(text, &CheckOptions { schedules: 0, ..at(8) }, FindingKind::DataRace);
 }
 
+/// A barrier orders what its own workgroup did, and nothing that others did before.
+#[test]
+fn what_other_workgroups_did_is_not_forgotten_behind_a_barrier() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> x: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> count: atomic<u32>;
+        @group(0) @binding(2) var<storage, read_write> out: array<u32>;
+        var<workgroup> last: u32;
+        @compute @workgroup_size(64) fn main(
+            @builtin(local_invocation_index) i: u32,
+            @builtin(global_invocation_id) id: vec3u,
+            @builtin(num_workgroups) all: vec3u,
+        ) {
+            out[id.x] = x[0]; //!
+            storageBarrier();
+            if i == 0u { last = atomicAdd(&count, 1u); }
+            if workgroupUniformLoad(&last) == all.x - 1u && i == 5u {
+                x[0] = 5u; //?
+            }
+        }";
+    only(text, &CheckOptions { schedules: 0, ..at(8) }, FindingKind::DataRace);
+}
+
 #[test]
 fn an_atomic_races_with_a_plain_access_only() {
     let text = "
@@ -217,6 +240,16 @@ fn an_index_beyond_the_end_is_found() {
     let finding = only(text, &at(16), FindingKind::OutOfBounds);
     assert_eq!((finding.message.as_str(), finding.at.workgroup), ("index 256 of 256 elements", [3, 0, 0]));
     assert_eq!((&*finding.at.invocations, finding.times), (&[63][..], 1));
+    let constant = "
+        struct Tail { first: vec2<u32>, rest: array<vec2<u32>> }
+        @group(0) @binding(0) var<storage, read_write> out: Tail;
+        @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.x == 0u {
+                out.rest[3].y = 1u;
+                out.rest[999].y = 1u; //!
+            }
+        }";
+    assert_eq!(only(constant, &at(16), FindingKind::OutOfBounds).message, "index 999 of 4 elements");
     let local = "
         @group(0) @binding(0) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {

@@ -94,18 +94,45 @@ impl Seen {
     }
 }
 
-/// The last plain accesses of a word. Two readers are kept: at least one of them is not who writes next.
+/// The last accesses of one kind: of two invocations of the workgroup, of which at least one is not who comes next, and of
+/// one of another workgroup, which no barrier puts in order.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    here: [Seen; 2],
+    elsewhere: Seen,
+}
+
+impl Last {
+    /// Keeps an access of the workgroup that began with epoch `first`.
+    fn remember(&mut self, now: Seen, first: u32) {
+        let [last, _] = self.here;
+        if last.epoch() < first {
+            self.elsewhere = last;
+        }
+        // One local index is another invocation in each workgroup, which begins with an epoch of its own.
+        if last.local() != now.local() || last.epoch() != now.epoch() {
+            self.here[1] = last;
+        }
+        self.here[0] = now;
+    }
+
+    fn all(&self) -> [Seen; 3] {
+        [self.here[0], self.here[1], self.elsewhere]
+    }
+}
+
+/// The last plain accesses of a word.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
-    reads: [Seen; 2],
+    reads: Last,
     write: Seen,
 }
 
-/// The last accesses of a word by atomics, two of different invocations each.
+/// The last accesses of a word by atomics.
 #[derive(Clone, Copy, Debug, Default)]
 struct AtomicWord {
-    reads: [Seen; 2],
-    writes: [Seen; 2],
+    reads: Last,
+    writes: Last,
 }
 
 /// Words, in pages: what is never touched takes no memory.
@@ -257,20 +284,21 @@ impl Checks {
         let is_empty = *is_empty;
         let word = *words.at(unit);
         let atomic = if *has_atomics { *atomics.at(unit) } else { AtomicWord::default() };
-        let written = word.write.epoch().max(atomic.writes[0].epoch());
+        let written = word.write.epoch().max(atomic.writes.here[0].epoch());
         let is_unwritten =
             if slot == WORKGROUP { written < self.first_of_workgroup() } else { is_empty && written == 0 };
         // WGSL lets workgroup memory begin as zeros, and counters rely on it.
         if access == Access::Read && is_unwritten {
             self.report(Kind::NeverWritten, now, None, Detail::Byte { slot, byte });
         }
-        let (writes, none) = ([word.write, Seen::default()], [Seen::default(); 2]);
+        let none = [Seen::default(); 3];
+        let writes = [word.write, Seen::default(), Seen::default()];
         let (reads, atomic_reads) = match access {
-            Access::Write => (word.reads, atomic.reads),
-            Access::AtomicWrite => (word.reads, none),
+            Access::Write => (word.reads.all(), atomic.reads.all()),
+            Access::AtomicWrite => (word.reads.all(), none),
             Access::Read | Access::AtomicRead => (none, none),
         };
-        let atomic_writes = if let Access::Read | Access::Write = access { atomic.writes } else { none };
+        let atomic_writes = if let Access::Read | Access::Write = access { atomic.writes.all() } else { none };
         let against = [
             (Access::Write, writes),
             (Access::AtomicWrite, atomic_writes),
@@ -282,27 +310,19 @@ impl Checks {
             let detail = Detail::Race { slot, byte, access, other };
             self.report(Kind::Race, now, Some(before), detail);
         }
+        let first = self.first_of_workgroup();
         let Shadow { words, atomics, .. } = &mut self.shadows[shadow];
         match access {
-            Access::Read => remember(&mut words.at(unit).reads, now),
+            Access::Read => words.at(unit).reads.remember(now, first),
             Access::Write => words.at(unit).write = now,
-            Access::AtomicRead => remember(&mut atomics.at(unit).reads, now),
-            Access::AtomicWrite => remember(&mut atomics.at(unit).writes, now),
+            Access::AtomicRead => atomics.at(unit).reads.remember(now, first),
+            Access::AtomicWrite => atomics.at(unit).writes.remember(now, first),
         }
     }
 
     fn now(&self, at: u32, lane: usize) -> Seen {
         Seen::new(self.subgroups[self.subgroup as usize].0, at, self.first_lane() + lane as u32)
     }
-}
-
-/// Keeps the last accesses of two different invocations.
-fn remember(seen: &mut [Seen; 2], now: Seen) {
-    // One local index is another invocation in each workgroup, which begins with an epoch of its own.
-    if seen[0].local() != now.local() || seen[0].epoch() != now.epoch() {
-        seen[1] = seen[0];
-    }
-    seen[0] = now;
 }
 
 impl Watch for Checks {
@@ -369,11 +389,10 @@ impl Watch for Checks {
                 // What is surely right needs no closer look.
                 match touch.access {
                     Access::Read if !has_atomics && !may_race(word.write) && word.write.epoch() >= unwritten_before => {
-                        remember(&mut word.reads, now);
+                        word.reads.remember(now, first);
                     }
                     Access::Write
-                        if !has_atomics
-                            && ![word.write, word.reads[0], word.reads[1]].map(may_race).contains(&true) =>
+                        if !has_atomics && !may_race(word.write) && !word.reads.all().into_iter().any(may_race) =>
                     {
                         word.write = now;
                     }

@@ -191,7 +191,8 @@ pub(crate) fn bytes(module: &Module, inner: &TypeInner, elements: u64) -> Result
     }
 }
 
-fn is_unsized(module: &Module, inner: &TypeInner) -> Result<bool, String> {
+/// Whether it is an array that fills the rest of a buffer.
+pub(super) fn is_unsized(module: &Module, inner: &TypeInner) -> Result<bool, String> {
     match *inner {
         TypeInner::Array { size, .. } => Ok(array_length(module, size)?.is_none()),
         _ => Ok(false),

@@ -908,6 +908,11 @@ impl<'a> Lowerer<'a> {
                 let inner = self.inner(base);
                 match self.value(base)? {
                     Value::Place(place) => {
+                        // An array that fills the rest of a buffer may end before a constant index too.
+                        if layout::is_unsized(self.module, layout::pointee(self.module, inner))? {
+                            let index = self.word(index);
+                            return Ok(Value::Place(self.index(place, inner, index)?));
+                        }
                         let step = layout::member(self.module, layout::pointee(self.module, inner), index)?;
                         let offset = place
                             .offset
