@@ -177,6 +177,14 @@ fn crossover(points: &[[f64; 2]]) -> Option<f64> {
     })
 }
 
+/// Lengths of work, from what no compaction pays for to four times what suffices for a time: the work must be long beside
+/// the compaction too. Powers of two, so that both ends of the lever are among them, and runs which find another longest
+/// work share all of the shorter ones.
+fn sweep(suffices: u32) -> Vec<u32> {
+    let longest = 4 * suffices.next_power_of_two().clamp(LEVER * LEVER, MAX_TRIPS / 4);
+    (LEVER.ilog2()..=longest.ilog2()).map(|power| 1 << power).collect()
+}
+
 fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let remedy = Remedy::new(bench)?;
     let random = &remedy.random;
@@ -185,12 +193,8 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let packages = Words::selected(bench, &depended_on)?;
     let model = bench.model()?;
     bench.ready()?;
-    // Four times what suffices for a time: the work must be long beside the compaction too.
-    let longest = 4 * calibrate(bench, |trips| remedy.direct(bench, &remedy.random, 0.5, trips))?
-        .clamp(LEVER * LEVER, MAX_TRIPS / 4);
-    // From work that no compaction pays for to the longest; the two ends of the lever are among it. Powers of two, so
-    // that runs which find another longest work share all of the shorter ones.
-    let sweep: Vec<_> = (LEVER.ilog2()..=longest.ilog2()).map(|power| 1 << power).collect();
+    let sweep = sweep(calibrate(bench, |trips| remedy.direct(bench, &remedy.random, 0.5, trips))?);
+    let longest = sweep.last().copied().unwrap_or(LEVER);
     let mut groups = Vec::new();
     for (share, _) in &SHARES {
         groups.push(sweep.iter().map(|trips| remedy.case(bench, random, *share, *trips)).collect::<Result<Vec<_>>>()?);
@@ -369,6 +373,16 @@ fn gain_on_work(cell: &str, points: &[Timed], longest: u32) -> Result<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sweep_holds_both_ends_of_the_lever() {
+        // The simulator has a length of its own, which is no power of two.
+        for (suffices, longest) in [(1, 64), (16, 64), (160, 1024), (4096, 16_384), (MAX_TRIPS, 16_384)] {
+            let sweep = sweep(suffices);
+            assert_eq!((sweep[0], sweep.last()), (LEVER, Some(&longest)));
+            assert!(sweep.contains(&(longest / LEVER)) && sweep.is_sorted() && longest <= MAX_TRIPS, "{sweep:?}");
+        }
+    }
 
     #[test]
     fn the_crossover_lies_where_the_gain_passes_one() {
