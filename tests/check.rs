@@ -407,7 +407,7 @@ fn a_run_is_told_from_the_shader() {
     assert_eq!(run.workgroups, [2, 2, 1]);
     let buffers: Vec<_> = run.buffers.iter().map(|b| (&*b.name, b.group, b.binding, b.bytes, b.fill.clone())).collect();
     let expected = [
-        ("params", 0, 0, 8, Fill::Value(128.0)),
+        ("params", 0, 0, 8, Fill::Value(11.0)),
         ("numbers", 0, 2, 512, Fill::Ramp),
         ("out", 1, 0, 8 + 512, Fill::Zeros),
     ];
@@ -425,6 +425,82 @@ fn a_run_is_told_from_the_shader() {
 }
 
 #[test]
+fn each_number_of_a_buffer_has_the_type_of_its_place() {
+    let text = "
+        enable f16;
+        struct Mixed { count: u32, scale: f32, small: f16, at: vec3<i32>, wide: u64, real: f64, columns: mat2x3<f32> }
+        @group(0) @binding(0) var<uniform> mixed: Mixed;
+        @group(0) @binding(1) var<storage, read> pairs: array<vec2<f16>>;
+        @group(0) @binding(2) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1) fn main() {
+            var right = mixed.count == FIRST && mixed.scale == FIRST + STEP && mixed.small == f16(FIRST + 2 * STEP);
+            right = right && all(mixed.at == FIRST + STEP * vec3(3, 4, 5));
+            right = right && mixed.wide == u64(FIRST + 6 * STEP) && mixed.real == f64(FIRST + 7 * STEP);
+            right = right && all(mixed.columns[0] == FIRST + STEP * vec3(8.0, 9.0, 10.0));
+            right = right && all(mixed.columns[1] == FIRST + STEP * vec3(11.0, 12.0, 13.0));
+            for (var i = 0u; i < 6u; i++) {
+                right = right && all(pairs[i] == vec2(f16(2u * i), f16(2u * i + 1u)));
+            }
+            out[select(0u, 1u, right)] = 1u;
+        }";
+    for (fill, first, step) in [(Fill::Value(6.0), "6", "0"), (Fill::Ramp, "0", "1")] {
+        let text = text.replace("FIRST", first).replace("STEP", step);
+        let mut run = Run::reflect(&text, None).expect("it is valid");
+        run.workgroups = [1; 3];
+        run.buffers[0].fill = fill;
+        // Six pairs, and as many words as make an index of 1 the first beyond the end.
+        (run.buffers[1].bytes, run.buffers[2].bytes) = (24, 4);
+        let findings = check(&text, &run, &at(8)).expect("it runs").findings;
+        let [beyond] = findings.as_slice() else { panic!("{findings:#?}") };
+        assert_eq!(beyond.kind, FindingKind::OutOfBounds, "the numbers are right, so index 1 is written");
+        run.buffers[0].fill = Fill::Value(5.0);
+        assert_eq!(check(&text, &run, &at(8)).expect("it runs").findings, []);
+    }
+}
+
+#[test]
+fn a_guessed_run_fits_a_kernel_in_two_and_three_dimensions() {
+    let product = "
+        struct Sizes { rows: u32, columns: u32, inner: u32, scale: f32 }
+        @group(0) @binding(0) var<uniform> sizes: Sizes;
+        @group(0) @binding(1) var<storage, read> a: array<f32>;
+        @group(0) @binding(2) var<storage, read> b: array<f32>;
+        @group(0) @binding(3) var<storage, read_write> c: array<f32>;
+        @compute @workgroup_size(16, 4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.y >= sizes.rows || id.x >= sizes.columns { return; }
+            var sum = 0.0;
+            for (var k = 0u; k < sizes.inner; k++) { sum += a[id.y * sizes.inner + k] * b[k * sizes.columns + id.x]; }
+            c[id.y * sizes.columns + id.x] = sizes.scale * sum;
+        }";
+    let blur = "
+        @group(0) @binding(0) var<uniform> size: vec3<u32>;
+        @group(0) @binding(1) var<storage, read> before: array<f32>;
+        @group(0) @binding(2) var<storage, read_write> after: array<f32>;
+        @compute @workgroup_size(4, 4, 2) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if any(id >= size) { return; }
+            let i = (id.z * size.y + id.y) * size.x + id.x;
+            after[i] = (before[i] + before[select(i, i - 1u, id.x > 0u)]) / 2.0;
+        }";
+    for text in [product, blur] {
+        clean(text, &at(32));
+    }
+}
+
+#[test]
+fn the_directive_that_browsers_want_is_taken() {
+    let text = "
+        enable f16, subgroups; requires packed_4x8_integer_dot_product;
+        enable subgroups;
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            out[id.x] = subgroupAdd(u32(f16(1.0)));
+        }";
+    clean(text, &at(8));
+    let error = Run::reflect("enable subgroups; nonsense", None).expect_err("not valid").to_string();
+    assert!(error.contains("1:19") && error.contains("nonsense"), "{error}");
+}
+
+#[test]
 fn what_cannot_be_checked_is_an_error() {
     let kind = |text: &str| Run::reflect(text, None).expect_err("not a run").kind();
     assert_eq!(kind("fn main() {"), ErrorKind::InvalidShader);
@@ -433,6 +509,10 @@ fn what_cannot_be_checked_is_an_error() {
     let run = Run::reflect(text, None).expect("it is valid");
     for lanes in [0, 2, 24, 256] {
         assert_eq!(check(text, &run, &at(lanes)).expect_err("no such width").kind(), ErrorKind::InvalidArgument);
+    }
+    for options in [CheckOptions { iterations: 0, ..at(8) }, CheckOptions { seed: u64::MAX, ..at(8) }] {
+        let error = check(text, &run, &options).expect_err("no such schedule");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
     }
 }
 
@@ -507,6 +587,10 @@ fn a_run_that_does_not_fit_is_an_error() {
     };
     refused(&|run| run.overrides.clear(), "count");
     refused(&|run| run.overrides.extend([("more".into(), 1.0)]), "more");
+    for value in [1.5, -1.0, 4_294_967_296.0, f64::NAN] {
+        refused(&|run| run.overrides.extend([("count".into(), value)]), "a whole number from 0 to 4294967295");
+    }
+    refused(&|run| run.buffers[1].name = "output".into(), "group 0, binding 1: the variable is out, not output");
     refused(&|run| run.buffers[0].bytes = 4, "at least 8 bytes, not 4");
     refused(&|run| run.buffers[1].bytes = 18, "multiple of 4");
     refused(&|run| run.buffers.push(run.buffers[0].clone()), "two buffers");

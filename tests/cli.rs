@@ -266,6 +266,7 @@ fn a_wrong_command_line_is_code_2() -> Outcome {
         (&["check"], "SHADER.wgsl"),
         (&["check", "a.wgsl", "--lanes", "48"], "power of two"),
         (&["check", "a.wgsl", "--allow", "race"], "data-race"),
+        (&["check", "a.wgsl", "--iterations", "0"], "1..="),
         (&["check", "a.wgsl", "--run", "a.toml", "--entry", "main"], "cannot be used with"),
         (&["check", "a.wgsl", "--run", "a.toml", "--init"], "cannot be used with"),
         (&["check", "a.wgsl", "--adapter", "0"], "unexpected argument '--adapter'"),
@@ -903,6 +904,8 @@ fn check_refuses_wrong_run_files_with_code_2() -> Outcome {
         ("find_last", "last", "no compute entry point last, but find_last"),
         ("SCALE", "WIDTH", "'WIDTH' not found"),
         ("SCALE = 3", "SCALE = \"3\"", "invalid type: string"),
+        ("SCALE = 3", "SCALE = 3.5", "SCALE is a whole number from 0 to 4294967295, not 3.5"),
+        ("name = \"last\"", "name = \"first\"", "the variable is last, not first"),
         ("bytes = 64", "bytes = \"64\"", "invalid type: string"),
         ("bytes = 64", "size = 64", "unknown field `size`"),
         ("bytes = 64", "bytes = 0", "not 0"),
@@ -941,7 +944,8 @@ fn check_refuses_what_is_no_shader() -> Outcome {
     let path = shader("cli-check-invalid", "fn main( {")?;
     let run = wavelane(&["check", text(&path)])?;
     expect(run.code == Some(1) && run.stdout.is_empty(), "code 1", &run)?;
-    expect(run.stderr.contains("kernel.wgsl: error: expected identifier"), "naga's words", &run)
+    expect(run.stderr.contains("kernel.wgsl: error: expected identifier"), "naga's words", &run)?;
+    expect(run.stderr.contains(&format!("─ {}:1:10", text(&path))), "the file with line and column", &run)
 }
 
 fn info_fits_a_terminal() -> Outcome {

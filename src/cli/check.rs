@@ -57,7 +57,7 @@ pub(super) struct CheckArgs {
     #[arg(long, default_value_t = CheckOptions::default().seed)]
     seed: u64,
     /// Rounds of a loop in a workgroup after which it is taken to be endless
-    #[arg(long, value_name = "N", default_value_t = CheckOptions::default().iterations)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value_t = CheckOptions::default().iterations)]
     iterations: u32,
     /// Leaves findings of this kind out; may be given several times
     #[arg(long, value_name = "KIND", value_parser = kinds())]
@@ -80,6 +80,8 @@ fn kinds() -> impl TypedValueParser<Value = FindingKind> {
 struct Checked<'a> {
     shader: &'a Path,
     run: RunFile,
+    /// Whether the run was told from the shader.
+    guessed: bool,
     options: CheckOptions,
     report: Report,
     /// Findings that were left out.
@@ -95,7 +97,9 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     // What does not fit is the fault of the file that says what runs, or of the command line.
     let failure = |error: Error| {
         let origin = args.run.as_deref().filter(|_| error.kind() == ErrorKind::InvalidArgument).unwrap_or(shader);
-        let message = format!("{}: {error}", origin.display()).trim_end().to_string();
+        // naga, which has the text alone, calls the file `wgsl`.
+        let error_text = error.to_string().replace("─ wgsl:", &format!("─ {}:", shader.display()));
+        let message = format!("{}: {error_text}", origin.display()).trim_end().to_string();
         match error.kind() {
             ErrorKind::InvalidArgument => Failure::usage(message),
             _ => Failure::working(message),
@@ -127,7 +131,7 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     let found = report.findings.len();
     report.findings.retain(|finding| !args.allow.contains(&finding.kind));
     let allowed = found - report.findings.len();
-    let checked = Checked { shader, run: file, options, report, allowed };
+    let checked = Checked { shader, run: file, guessed: args.run.is_none(), options, report, allowed };
 
     let to_person = !views.iter().any(|(to, _)| matches!(to, Destination::Stdout));
     for (to, render) in views {

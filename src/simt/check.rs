@@ -37,6 +37,7 @@ use super::machine::groups::{Mask, Random};
 use super::machine::watch::Access;
 use super::machine::{self, Bound, Cause, Dispatch, Fault, How};
 use super::memory::Memory;
+use super::operation::float_to_half;
 use super::program::{Program, Slot, layout};
 use super::{Counts, SimtOptions};
 use crate::error::{Error, Result};
@@ -58,7 +59,7 @@ pub struct Run {
 /// A buffer of a [`Run`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
-    /// Name of the variable, for a reader.
+    /// Name of the variable; may be left empty.
     pub name: String,
     /// `@group`.
     pub group: u32,
@@ -70,8 +71,8 @@ pub struct Buffer {
     pub fill: Fill,
 }
 
-/// What a buffer holds before a run. Numbers are of the type that the shader declares: `f32` where all scalars of the
-/// variable are, whole numbers of 32 bits elsewhere.
+/// What a buffer holds before a run. Each number has the type of the scalar that the shader declares in its place; what no
+/// scalar takes, between the members of a structure, is zeros.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fill {
     /// Nothing: to read it before it is written is a finding.
@@ -244,8 +245,9 @@ pub struct Place {
 impl Run {
     /// A run of an entry point (the only one, unless it is named) with values that make sense for most shaders: four
     /// workgroups; arrays that fill a buffer with as many elements as there are invocations; zeros for what the shader
-    /// may write, a ramp for what it only reads, the number of invocations for the numbers of a uniform buffer, and 1 for
-    /// an override without a value of its own.
+    /// may write, a ramp for what it only reads, and 1 for an override without a value of its own. The numbers of a
+    /// uniform buffer are the edge of a grid of as many invocations: their number in one dimension, its square root in
+    /// two, its cube root in three.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidShader`](crate::ErrorKind::InvalidShader) for text that is not valid or not simulated,
@@ -261,6 +263,11 @@ impl Run {
         let size = entry.workgroup_size;
         let workgroups = if size[1] * size[2] == 1 { [4, 1, 1] } else { [2, 2, 1] };
         let invocations = u64::from(size.iter().product::<u32>()) * 4;
+        let edge = match size {
+            [_, 1, 1] => invocations,
+            [_, _, 1] => invocations.isqrt(),
+            _ => (1..).take_while(|edge: &u64| edge.pow(3) <= invocations).last().unwrap_or(1),
+        };
         let mut buffers = Vec::new();
         for (handle, variable) in module.global_variables.iter() {
             let (Some(binding), false) = (&variable.binding, info.get_entry_point(index)[handle].is_empty()) else {
@@ -268,7 +275,7 @@ impl Run {
             };
             let inner = layout::inner(&module, variable.ty);
             let fill = match variable.space {
-                naga::AddressSpace::Uniform => Fill::Value(invocations as f64),
+                naga::AddressSpace::Uniform => Fill::Value(edge as f64),
                 naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Fill::Zeros,
                 naga::AddressSpace::Storage { .. } => Fill::Ramp,
                 _ => continue,
@@ -297,7 +304,23 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     }
     let (module, info) = validated(text)?;
     let (_, entry) = find_entry(&module, Some(&run.entry))?;
+    if options.iterations == 0 || options.seed.checked_add(options.schedules.into()).is_none() {
+        return Err(Error::argument("a loop may go round once at least, and no seed is beyond 2^64 - 1"));
+    }
     // Values that do not fit are the run's mistake, everything else that cannot be compiled is the shader's.
+    for (name, value) in &run.overrides {
+        let constant = module.overrides.iter().map(|(_, constant)| constant).find(|constant| key(constant) == *name);
+        let Some(ty) = constant.map(|constant| layout::inner(&module, constant.ty)) else { continue };
+        let range = match ty.scalar() {
+            Some(naga::Scalar::U32) => 0.0..=f64::from(u32::MAX),
+            Some(naga::Scalar::I32) => f64::from(i32::MIN)..=f64::from(i32::MAX),
+            _ => continue,
+        };
+        if value.fract() != 0.0 || !range.contains(value) {
+            let (from, to) = range.into_inner();
+            return Err(Error::argument(format!("{name} is a whole number from {from} to {to}, not {value}")));
+        }
+    }
     with_overrides(&module, &info, &entry.name, &run.overrides)?;
     let program = Program::compile(&module, &info, &entry.name, &constants(&run.overrides), lanes, Some(text))
         .map_err(Error::shader)?;
@@ -323,7 +346,7 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     let lockstep = checker.schedule(None, 1)?;
     let mut schedules = vec![Outcome { seed: None, counts: lockstep.counts.clone().ok(), same_as_lockstep: true }];
     let mut ended = lockstep.counts.is_ok();
-    for seed in (0..u64::from(options.schedules)).map(|nth| options.seed.wrapping_add(nth)) {
+    for seed in (0..u64::from(options.schedules)).map(|nth| options.seed + nth) {
         // Independent lanes jump one by one.
         let one = checker.schedule(Some(seed), lanes)?;
         if let Some(finding) = checker.other_lanes(seed, &lockstep.together, &one.together) {
@@ -361,7 +384,22 @@ fn sides(finding: &Finding) -> impl Iterator<Item = (Option<u32>, String)> {
 const MOST_INVOCATIONS: u64 = 1024;
 const MOST_WORKGROUPS: u32 = 65_535;
 
+/// A shader without the word `subgroups` in its directives: WGSL wants it for operations of a subgroup, naga takes them
+/// without it and refuses it. Everything stays in its line and column.
+fn without_subgroups_directive(text: &str) -> String {
+    const WORD: &str = "subgroups";
+    let one = |line: &str| {
+        let Some(list) = line.trim_start().strip_prefix("enable ") else { return line.to_string() };
+        let Some((list, rest)) = list.split_once(';') else { return line.to_string() };
+        let others: Vec<_> = list.split(',').filter(|name| name.trim() != WORD).collect();
+        let directive = if others.is_empty() { String::new() } else { format!("enable {};", others.join(",")) };
+        format!("{directive:width$}{rest}", width = line.len() - rest.len())
+    };
+    text.split_inclusive('\n').map(one).collect()
+}
+
 fn validated(text: &str) -> Result<(naga::Module, naga::valid::ModuleInfo)> {
+    let text = &without_subgroups_directive(text);
     let capabilities = naga::valid::Capabilities::all();
     let mut options = naga::front::wgsl::Options::new();
     options.capabilities = capabilities;
@@ -410,6 +448,16 @@ fn find_entry<'a>(module: &'a naga::Module, name: Option<&str>) -> Result<(usize
         (Some(name), _) => points.iter().copied().find(|(_, point)| point.name == name).ok_or_else(|| {
             Error::argument(format!("the shader has no compute entry point {name}, but {}", known.join(", ")))
         }),
+    }
+}
+
+/// A number as a scalar of this type; whole ones are rounded down.
+fn bits(number: f64, scalar: naga::Scalar) -> u64 {
+    match (scalar.kind, scalar.width) {
+        (naga::ScalarKind::Float, 2) => float_to_half(number as f32).into(),
+        (naga::ScalarKind::Float, 4) => (number as f32).to_bits().into(),
+        (naga::ScalarKind::Float, _) => number.to_bits(),
+        _ => number.floor() as i128 as u64,
     }
 }
 
@@ -467,8 +515,9 @@ impl Checker<'_> {
 
     fn bound(&self, buffer: &Buffer) -> Result<Bound> {
         let Buffer { group, binding, bytes, .. } = *buffer;
+        let fault = |reason: &str| Err(Error::argument(format!("group {group}, binding {binding}: {reason}")));
         if bytes == 0 || bytes > u64::from(u32::MAX) {
-            return Err(Error::argument(format!("{}: a buffer has from 1 byte to 4 GiB, not {bytes}", buffer.name)));
+            return fault(&format!("a buffer has from 1 byte to 4 GiB, not {bytes}"));
         }
         let memory = Memory::zeroed(bytes);
         let mut variables = self.module.global_variables.iter().map(|(_, variable)| variable);
@@ -478,35 +527,36 @@ impl Checker<'_> {
         let variable = variables.find(is_this).ok_or_else(|| {
             Error::argument(format!("the shader has no variable in group {group}, binding {binding}"))
         })?;
+        let name = variable.name.as_deref().unwrap_or_default();
+        if !buffer.name.is_empty() && buffer.name != name {
+            return fault(&format!("the variable is {name}, not {}", buffer.name));
+        }
         let inner = layout::inner(self.module, variable.ty);
         let least = layout::bytes(self.module, inner, 1).map_err(Error::shader)?;
         if bytes < least || bytes % 4 != 0 {
-            return Err(Error::argument(format!(
-                "{}: the shader needs a multiple of 4 that is at least {least} bytes, not {bytes}",
-                buffer.name
-            )));
+            return fault(&format!("{name} needs a multiple of 4 that is at least {least} bytes, not {bytes}"));
         }
-        let floats = layout::is_of_floats(self.module, inner);
-        let word = |number: f64| if floats { (number as f32).to_bits() } else { number as i64 as u32 };
         let fill = |number: &mut dyn FnMut(u64) -> f64| {
-            for (index, at) in (0..bytes / 4).zip(memory.words()) {
-                at.store(word(number(index)), std::sync::atomic::Ordering::Relaxed);
-            }
+            let mut numbers = 0..;
+            let mut put = |at, scalar: naga::Scalar| {
+                let bits = bits(number(numbers.next().expect("they have no end")), scalar).to_le_bytes();
+                memory.write(at, &bits[..scalar.width.into()]);
+            };
+            layout::each_scalar(self.module, inner, 0, bytes, &mut put).map_err(Error::shader)
         };
         match &buffer.fill {
             Fill::Empty | Fill::Zeros => {}
-            Fill::Value(value) => fill(&mut |_| *value),
-            Fill::Ramp => fill(&mut |index| index as f64),
+            Fill::Value(value) => fill(&mut |_| *value)?,
+            Fill::Ramp => fill(&mut |index| index as f64)?,
             Fill::Random { low, high, .. } if low >= high => {
-                return Err(Error::argument(format!("{}: there is no number from {low} up to {high}", buffer.name)));
+                return fault(&format!("there is no number from {low} up to {high}"));
             }
             Fill::Random { seed, low, high } => {
                 let mut random = Random::new(*seed);
-                fill(&mut |_| low + (high - low) * (random.word() >> 11) as f64 / (1_u64 << 53) as f64);
+                fill(&mut |_| low + (high - low) * (random.word() >> 11) as f64 / (1_u64 << 53) as f64)?;
             }
             Fill::Bytes(contents) if contents.len() as u64 > bytes => {
-                let message = format!("{}: {} bytes do not fit into {bytes}", buffer.name, contents.len());
-                return Err(Error::argument(message));
+                return fault(&format!("{} bytes do not fit into {bytes}", contents.len()));
             }
             Fill::Bytes(contents) => memory.write(0, contents),
         }

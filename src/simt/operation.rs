@@ -330,7 +330,7 @@ fn frexp(x: f32) -> (f32, i32) {
 }
 
 /// The nearest f16, of two equally near ones the even.
-fn float_to_half(x: f32) -> u16 {
+pub(super) fn float_to_half(x: f32) -> u16 {
     let sign = (x.to_bits() >> 16 & 0x8000) as u16;
     let x = x.abs();
     let magnitude = if x.is_nan() {

@@ -120,7 +120,7 @@ workgroups = {:?}
 #   { value = 7 }                                   7, 7, 7, …
 #   { random = { seed = 1, low = 0, high = 100 } }  numbers from low up to high, without it
 #   { file = \"numbers.bin\" }                        these bytes, then zeros; seen from the folder of this file
-# Numbers are f32 where all of the variable is, and whole numbers of 32 bits elsewhere.
+# Each number has the type that the shader declares in its place.
 ";
         for buffer in &self.buffers {
             let BufferEntry { group, binding, bytes, fill, .. } = buffer;
@@ -164,7 +164,7 @@ impl BufferEntry {
             }
         };
         let Self { group, binding, bytes, .. } = *self;
-        Ok(Buffer { name: self.name(), group, binding, bytes, fill })
+        Ok(Buffer { name: self.name.clone().unwrap_or_default(), group, binding, bytes, fill })
     }
 }
 

@@ -43,6 +43,10 @@ fn one(checked: &Checked<'_>, finding: &Finding, style: &Style) -> String {
         Some(seed) => format!("under seed {seed}, which --seed {seed} --schedules 1 repeats"),
     };
     text += &format!("   {faint}={plain} seen {times} {schedule}\n");
+    if finding.kind == FindingKind::OutOfBounds && checked.guessed {
+        text +=
+            &format!("   {faint}={plain} sizes and contents are guessed, --init writes them to a file to put right\n");
+    }
     if finding.kind == FindingKind::EndlessLoop {
         let rounds = checked.options.iterations;
         text +=

@@ -199,13 +199,33 @@ pub(super) fn is_unsized(module: &Module, inner: &TypeInner) -> Result<bool, Str
     }
 }
 
-/// Whether all scalars of a type are `f32`.
-pub(crate) fn is_of_floats(module: &Module, inner: &TypeInner) -> bool {
+/// Visits every scalar of a variable that lies in a buffer from one byte up to another, with its first byte.
+pub(crate) fn each_scalar(
+    module: &Module,
+    inner: &TypeInner,
+    from: u64,
+    to: u64,
+    visit: &mut dyn FnMut(u64, Scalar),
+) -> Result<(), String> {
     match *inner {
-        TypeInner::Array { base, .. } => is_of_floats(module, &module.types[base].inner),
-        TypeInner::Struct { ref members, .. } => {
-            members.iter().all(|member| is_of_floats(module, &module.types[member.ty].inner))
+        TypeInner::Array { base, size, stride } => {
+            let (base, stride) = (&module.types[base].inner, u64::from(stride));
+            let length = array_length(module, size)?.map_or((to - from) / stride, u64::from);
+            (0..length).try_for_each(|i| each_scalar(module, base, from + i * stride, to, visit))?;
         }
-        ref other => scalar(other) == Scalar::F32,
+        TypeInner::Struct { ref members, .. } => {
+            for member in members {
+                each_scalar(module, &module.types[member.ty].inner, from + u64::from(member.offset), to, visit)?;
+            }
+        }
+        ref other => {
+            let scalar = scalar(other);
+            for Leaf { offset, kind } in leaves(module, other)? {
+                if kind != LeafKind::High {
+                    visit(from + u64::from(offset), scalar);
+                }
+            }
+        }
     }
+    Ok(())
 }
