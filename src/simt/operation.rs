@@ -209,6 +209,24 @@ operations! {
         Trunc => d(x).trunc().to_bits(),
         Sqrt => d(x).sqrt().to_bits(),
         InverseSqrt => (1.0 / d(x).sqrt()).to_bits(),
+        Cos => d(x).cos().to_bits(),
+        Cosh => d(x).cosh().to_bits(),
+        Sin => d(x).sin().to_bits(),
+        Sinh => d(x).sinh().to_bits(),
+        Tan => d(x).tan().to_bits(),
+        Tanh => d(x).tanh().to_bits(),
+        Acos => d(x).acos().to_bits(),
+        Asin => d(x).asin().to_bits(),
+        Atan => d(x).atan().to_bits(),
+        Asinh => d(x).asinh().to_bits(),
+        Acosh => d(x).acosh().to_bits(),
+        Atanh => d(x).atanh().to_bits(),
+        Radians => d(x).to_radians().to_bits(),
+        Degrees => d(x).to_degrees().to_bits(),
+        Exp => d(x).exp().to_bits(),
+        Exp2 => d(x).exp2().to_bits(),
+        Log => d(x).ln().to_bits(),
+        Log2 => d(x).log2().to_bits(),
         CountTrailingZeros => u64::from(x.trailing_zeros()),
         CountLeadingZeros => u64::from(x.leading_zeros()),
         CountOneBits => u64::from(x.count_ones()),
@@ -246,6 +264,10 @@ operations! {
         RemFloat => (d(x) % d(y)).to_bits(),
         MinFloat => d(x).min(d(y)).to_bits(),
         MaxFloat => d(x).max(d(y)).to_bits(),
+        Atan2 => d(x).atan2(d(y)).to_bits(),
+        Pow => d(x).powf(d(y)).to_bits(),
+        Step => f64::from(u8::from(d(x) <= d(y))).to_bits(),
+        Ldexp => ldexp_wide(d(x), y as i64 as i32).to_bits(),
     }
 }
 
@@ -327,6 +349,13 @@ fn frexp(x: f32) -> (f32, i32) {
     let bits = f64::from(x).to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32 - 1022;
     (f64::from_bits(bits & !(0x7ff << 52) | 1022 << 52) as f32, exponent)
+}
+
+/// In steps, whose powers of two are finite.
+fn ldexp_wide(x: f64, exponent: i32) -> f64 {
+    let exponent = exponent.clamp(-2200, 2200);
+    let third = exponent / 3;
+    x * 2_f64.powi(third) * 2_f64.powi(third) * 2_f64.powi(exponent - 2 * third)
 }
 
 /// The nearest f16, of two equally near ones the even.

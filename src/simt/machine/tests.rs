@@ -684,6 +684,54 @@ fn functions_of_floats() {
 }
 
 #[test]
+fn functions_of_doubles() {
+    type Oracle = fn(f64) -> f64;
+    let functions: [(&str, Oracle); 22] = [
+        ("sin(x) + cos(x)", |x| x.sin() + x.cos()),
+        ("tan(x)", f64::tan),
+        ("asin(x / 9.0lf) + acos(x / 9.0lf)", |_| std::f64::consts::FRAC_PI_2),
+        ("atan(x)", f64::atan),
+        ("sinh(x) + cosh(x)", f64::exp),
+        ("tanh(x)", f64::tanh),
+        ("asinh(x)", |x| (x + (x * x + 1.0).sqrt()).ln()),
+        ("acosh(x + 1.0lf)", |x| (x + 1.0 + (x * (x + 2.0)).sqrt()).ln()),
+        ("atanh(x / 9.0lf)", |x| ((9.0 + x) / (9.0 - x)).ln() / 2.0),
+        ("degrees(radians(x))", |x| x),
+        ("exp(x)", f64::exp),
+        ("exp2(x)", |x| 2_f64.powf(x)),
+        ("log(x)", f64::ln),
+        ("log2(x)", f64::log2),
+        ("pow(x, 1.5lf)", |x| x * x.sqrt()),
+        ("atan2(x, 2.0lf)", |x| (x / 2.0).atan()),
+        ("step(2.0lf, x)", |x| if x >= 2.0 { 1.0 } else { 0.0 }),
+        ("ldexp(x, -1030) * 0x1p1000lf", |x| x / f64::from(1 << 30)),
+        ("smoothstep(0.0lf, 4.0lf, x)", |x| {
+            let t = (x / 4.0).clamp(0.0, 1.0);
+            t * t * (3.0 - 2.0 * t)
+        }),
+        ("faceForward(vec2(x), vec2(1.0lf), vec2(3.0lf - x)).y", |x| if x > 3.0 { x } else { -x }),
+        // Straight on, and beyond the critical angle.
+        ("refract(vec2(0.0lf, -x), vec2(0.0lf, 1.0lf), 1.0lf).y", |x| -(1.0 - (1.0 - x * x)).sqrt()),
+        ("refract(vec2(x, 0.0lf), vec2(0.0lf, 1.0lf), 2.0lf).x", |_| 0.0),
+    ];
+    for (text, oracle) in functions {
+        let source = format!(
+            "@group(0) @binding(0) var<storage, read_write> out: array<f64>;
+            @compute @workgroup_size(16) fn main(@builtin(local_invocation_index) i: u32) {{
+                let x = f64(i + 1u) * 0.5lf;
+                out[i] = {text};
+            }}"
+        );
+        let mut buffers = [vec![0; 32]];
+        Case::new(&source, 8).run(&mut buffers).unwrap_or_else(|fault| panic!("{text}: {fault:?}"));
+        for (i, got) in bytemuck::cast_slice::<u32, f64>(&buffers[0]).iter().enumerate() {
+            let expected = oracle((i + 1) as f64 * 0.5);
+            assert!((got - expected).abs() <= 1e-13 * expected.abs().max(1.0), "{text}: {got} for {expected}");
+        }
+    }
+}
+
+#[test]
 fn a_branch_both_ways_issues_both_sides_with_half_the_lanes() {
     let counts = |condition: &str| {
         let source = format!(

@@ -106,6 +106,22 @@ impl Lowerer<'_> {
         Ok((first..first + count as Reg).collect())
     }
 
+    /// As [`zip`](Self::zip), on floats that are words or wide words.
+    fn zip_any(
+        &mut self,
+        scalar: Scalar,
+        narrow: Binary,
+        wide: WideBinary,
+        xs: &[Reg],
+        ys: &[Reg],
+    ) -> Result<Vec<Reg>> {
+        if scalar.width == 8 {
+            return self.zip_wide(wide, xs, ys);
+        }
+        let to = self.zip(narrow, xs, ys)?;
+        self.rounded(scalar, to)
+    }
+
     fn zip3(&mut self, op: Ternary, xs: &[Reg], ys: &[Reg], zs: &[Reg]) -> Result<Vec<Reg>> {
         let count = xs.len().max(ys.len()).max(zs.len());
         let first = self.allocate(count as u32)?;
@@ -421,16 +437,46 @@ impl Lowerer<'_> {
                 let product = self.arithmetic(Arithmetic::Mul, s, &a, &b)?;
                 return self.arithmetic(Arithmetic::Add, s, &product, &c);
             }
+            Math::SmoothStep if s.width == 8 => {
+                // t * t * (3 - 2 * t), where t goes from 0 at a to 1 at b
+                let way = self.arithmetic(Arithmetic::Sub, s, &c, &a)?;
+                let whole = self.arithmetic(Arithmetic::Sub, s, &b, &a)?;
+                let part = self.arithmetic(Arithmetic::Div, s, &way, &whole)?;
+                let t = self.map_any(s, Unary::Saturate, WideUnary::Saturate, &part)?;
+                let (two, three) = (self.number(s, 2.0), self.number(s, 3.0));
+                let twice = self.arithmetic(Arithmetic::Mul, s, &two, &t)?;
+                let rest = self.arithmetic(Arithmetic::Sub, s, &three, &twice)?;
+                let square = self.arithmetic(Arithmetic::Mul, s, &t, &t)?;
+                return self.arithmetic(Arithmetic::Mul, s, &square, &rest);
+            }
+            Math::Modf => {
+                let whole = self.map_any(s, Unary::Trunc, WideUnary::Trunc, &a)?;
+                let mut rows = self.arithmetic(Arithmetic::Sub, s, &a, &whole)?;
+                rows.extend(whole);
+                return Ok(rows);
+            }
+            Math::FaceForward => {
+                // a where dot(b, c) is negative, -a elsewhere
+                let dot = self.dot(s, &b, &c)?;
+                let zero = self.number(s, 0.0);
+                let negative = self.compare(Comparison::Less, s, &dot, &zero)?;
+                let other = self.map_any(s, Unary::NegFloat, WideUnary::NegFloat, &a)?;
+                return self.zip3(Ternary::Select, &negative, &a, &other);
+            }
+            Math::Refract => return self.refract(s, &a, &b, &c),
+            Math::Atan2 => return self.zip_any(s, Binary::Atan2, WideBinary::Atan2, &a, &b),
+            Math::Pow => return self.zip_any(s, Binary::Pow, WideBinary::Pow, &a, &b),
+            Math::Step => return self.zip_any(s, Binary::Step, WideBinary::Step, &a, &b),
+            Math::Ldexp => {
+                let exponent = if s.width == 8 { self.convert(Scalar::I32, Scalar::I64, &b)? } else { b };
+                return self.zip_any(s, Binary::Ldexp, WideBinary::Ldexp, &a, &exponent);
+            }
             _ => {}
         }
         if s.width == 8 {
             return Err(format!("the function {fun:?} of 64-bit numbers is not simulated"));
         }
         let rows = match fun {
-            Math::Atan2 => self.zip(Binary::Atan2, &a, &b)?,
-            Math::Pow => self.zip(Binary::Pow, &a, &b)?,
-            Math::Step => self.zip(Binary::Step, &a, &b)?,
-            Math::Ldexp => self.zip(Binary::Ldexp, &a, &b)?,
             Math::Dot4I8Packed => self.zip(Binary::Dot4Int, &a, &b)?,
             Math::Dot4U8Packed => self.zip(Binary::Dot4Uint, &a, &b)?,
             Math::Fma => self.zip3(Ternary::Fma, &a, &b, &c)?,
@@ -443,26 +489,11 @@ impl Lowerer<'_> {
                 let moved = self.zip(Binary::ShlAll, &b, &c)?;
                 self.zip3(Ternary::BitSelect, &mask, &moved, &a)?
             }
-            Math::Modf => {
-                let whole = self.map(Unary::Trunc, &a)?;
-                let mut rows = self.zip(Binary::SubFloat, &a, &whole)?;
-                rows.extend(whole);
-                rows
-            }
             Math::Frexp => {
                 let mut rows = self.map(Unary::FrexpFraction, &a)?;
                 rows.extend(self.map(Unary::FrexpExponent, &a)?);
                 return Ok(rows);
             }
-            Math::FaceForward => {
-                // a where dot(b, c) is negative, -a elsewhere
-                let dot = self.dot(s, &b, &c)?;
-                let zero = self.number(s, 0.0);
-                let negative = self.zip(Binary::LessFloat, &dot, &zero)?;
-                let other = self.map(Unary::NegFloat, &a)?;
-                self.zip3(Ternary::Select, &negative, &a, &other)?
-            }
-            Math::Refract => self.refract(s, &a, &b, &c)?,
             Math::Pack4x8snorm => return self.pack(Some(Unary::Snorm8), &a, 8),
             Math::Pack4x8unorm => return self.pack(Some(Unary::Unorm8), &a, 8),
             Math::Pack2x16snorm => return self.pack(Some(Unary::Snorm16), &a, 16),
@@ -538,8 +569,8 @@ impl Lowerer<'_> {
         let ratio = self.arithmetic(Arithmetic::Mul, s, c, c)?;
         let product = self.arithmetic(Arithmetic::Mul, s, &ratio, &rest)?;
         let k = self.arithmetic(Arithmetic::Sub, s, &one, &product)?;
-        let total = self.zip(Binary::LessFloat, &k, &zero)?;
-        let root = self.map(Unary::Sqrt, &k)?;
+        let total = self.compare(Comparison::Less, s, &k, &zero)?;
+        let root = self.map_any(s, Unary::Sqrt, WideUnary::Sqrt, &k)?;
         let scaled = self.arithmetic(Arithmetic::Mul, s, c, &dot)?;
         let along = self.arithmetic(Arithmetic::Add, s, &scaled, &root)?;
         let across = self.arithmetic(Arithmetic::Mul, s, a, c)?;
@@ -602,24 +633,24 @@ fn unary_function(fun: Math, float: bool, signed: bool) -> Option<(Unary, Option
         Math::FirstTrailingBit => both!(FirstTrailingBit),
         Math::FirstLeadingBit if signed => both!(FirstLeadingBitInt),
         Math::FirstLeadingBit => both!(FirstLeadingBitUint),
-        Math::Cos => (Unary::Cos, None),
-        Math::Cosh => (Unary::Cosh, None),
-        Math::Sin => (Unary::Sin, None),
-        Math::Sinh => (Unary::Sinh, None),
-        Math::Tan => (Unary::Tan, None),
-        Math::Tanh => (Unary::Tanh, None),
-        Math::Acos => (Unary::Acos, None),
-        Math::Asin => (Unary::Asin, None),
-        Math::Atan => (Unary::Atan, None),
-        Math::Asinh => (Unary::Asinh, None),
-        Math::Acosh => (Unary::Acosh, None),
-        Math::Atanh => (Unary::Atanh, None),
-        Math::Radians => (Unary::Radians, None),
-        Math::Degrees => (Unary::Degrees, None),
-        Math::Exp => (Unary::Exp, None),
-        Math::Exp2 => (Unary::Exp2, None),
-        Math::Log => (Unary::Log, None),
-        Math::Log2 => (Unary::Log2, None),
+        Math::Cos => both!(Cos),
+        Math::Cosh => both!(Cosh),
+        Math::Sin => both!(Sin),
+        Math::Sinh => both!(Sinh),
+        Math::Tan => both!(Tan),
+        Math::Tanh => both!(Tanh),
+        Math::Acos => both!(Acos),
+        Math::Asin => both!(Asin),
+        Math::Atan => both!(Atan),
+        Math::Asinh => both!(Asinh),
+        Math::Acosh => both!(Acosh),
+        Math::Atanh => both!(Atanh),
+        Math::Radians => both!(Radians),
+        Math::Degrees => both!(Degrees),
+        Math::Exp => both!(Exp),
+        Math::Exp2 => both!(Exp2),
+        Math::Log => both!(Log),
+        Math::Log2 => both!(Log2),
         Math::QuantizeToF16 => (Unary::RoundToHalf, None),
         _ => return None,
     })
