@@ -9,6 +9,9 @@ use wavelane::wgpu::util::DeviceExt;
 use wavelane::wgpu::{self, BufferUsages};
 use wavelane::{ErrorKind, Gpu, SubgroupPath, op, primitive::Predicate};
 
+#[path = "simt/textures.rs"]
+mod textures;
+
 const WIDTHS: [u32; 6] = [4, 8, 16, 32, 64, 128];
 
 /// A device of the simulator with all it has.
@@ -569,10 +572,16 @@ fn error_scopes_catch_what_wgpu_refuses() {
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
         format: wgpu::TextureFormat::Rgba8Unorm,
-        usage: wgpu::TextureUsages::TEXTURE_BINDING,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
         view_formats: &[],
     };
-    assert!(sim.error(validation, || sim.device.create_texture(&texture)).is_some(), "there are no textures");
+    assert!(sim.error(validation, || sim.device.create_texture(&texture)).is_some(), "nothing is rendered");
+    let depth = wgpu::TextureDescriptor {
+        format: wgpu::TextureFormat::Depth32Float,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING,
+        ..texture
+    };
+    assert!(sim.error(validation, || sim.device.create_texture(&depth)).is_some(), "there is no such format");
 
     // None of this cost the device.
     let items = sim.storage(&[0; 24]);
@@ -584,11 +593,11 @@ fn error_scopes_catch_what_wgpu_refuses() {
 fn a_kernel_that_is_not_simulated_is_named_and_costs_no_device() {
     let sim = Sim::new(32);
     let text = "
-        @group(0) @binding(0) var picture: texture_2d<f32>;
-        @group(0) @binding(1) var<storage, read_write> out: array<vec4f>;
+        @group(0) @binding(0) var picture: texture_depth_2d;
+        @group(0) @binding(1) var<storage, read_write> out: array<f32>;
         @compute @workgroup_size(1) fn main() { out[0] = textureLoad(picture, vec2(0, 0), 0); }";
     let error = sim.error(wgpu::ErrorFilter::Internal, || sim.pipeline(text)).unwrap();
-    assert!(error.to_string().contains("not simulated"), "{error}");
+    assert!(error.to_string().contains("the variable picture is a depth texture, which is not simulated"), "{error}");
     let pipeline = sim.pipeline(WHERE);
     let items = sim.storage(&[0; 24]);
     sim.run(&pipeline, &sim.group(&pipeline, &[&items]), [1, 1, 1]);

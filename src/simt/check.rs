@@ -25,6 +25,9 @@
 //! in order by `storageBarrier`, workgroup memory by `workgroupBarrier`; workgroups of one dispatch are in no order, and
 //! atomics of WGSL put nothing else in order.
 //!
+//! A shader with textures or samplers cannot be checked here; [`take_findings`](super::take_findings) of a device with
+//! [`Observe::Checks`](super::Observe) tells texels out of bounds, and no races of texels.
+//!
 //! The shader runs in lockstep first, then under schedules in which lanes and subgroups go on independently of each
 //! other, one for each seed, and workgroups start in another order. The same seed gives the same schedule.
 
@@ -35,7 +38,7 @@ use std::sync::Arc;
 use super::machine::checks::{Checks, Detail, Found, Kind, Who};
 use super::machine::groups::{Mask, Random};
 use super::machine::watch::Access;
-use super::machine::{self, Bound, Cause, Dispatch, Fault, How};
+use super::machine::{self, Bound, Cause, Dispatch, Fault, How, Resource};
 use super::memory::Memory;
 use super::operation::float_to_half;
 use super::program::{Program, Slot, layout};
@@ -324,6 +327,12 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     with_overrides(&module, &info, &entry.name, &run.overrides)?;
     let program = Program::compile(&module, &info, &entry.name, &constants(&run.overrides), lanes, Some(text))
         .map_err(Error::shader)?;
+    if let Some(port) = program.textures.iter().chain(&program.samplers).next() {
+        let name = &port.name;
+        return Err(Error::shader(format!(
+            "the variable {name} is a texture or a sampler, which a check does not bind"
+        )));
+    }
     let invocations: u64 = program.workgroup_size.iter().map(|size| u64::from(*size)).product();
     if invocations > MOST_INVOCATIONS {
         return Err(Error::argument(format!(
@@ -505,12 +514,8 @@ impl Checker<'_> {
             Err(fault) => keep(&mut self.findings, tell.fault(&fault.cause, seed)),
             Ok(_) => {}
         }
-        let contents = bindings.iter().map(|bound| {
-            let mut bytes = vec![0; bound.size as usize];
-            bound.memory.read(0, &mut bytes);
-            bytes
-        });
-        Ok(Ran { counts, contents: contents.collect(), together: checks.together })
+        let contents = bindings.iter().map(|bound| bound.resource.contents()).collect();
+        Ok(Ran { counts, contents, together: checks.together })
     }
 
     fn bound(&self, buffer: &Buffer) -> Result<Bound> {
@@ -560,7 +565,8 @@ impl Checker<'_> {
             }
             Fill::Bytes(contents) => memory.write(0, contents),
         }
-        Ok(Bound { group, binding, memory: Arc::new(memory), offset: 0, size: bytes })
+        let resource = Resource::Buffer { memory: Arc::new(memory), offset: 0, size: bytes };
+        Ok(Bound { group, binding, resource })
     }
 
     /// The first operation of a subgroup in which other lanes took part than in lockstep.

@@ -23,7 +23,7 @@ impl Counts {
     }
 }
 
-/// What accesses to memory cost, as counts.
+/// What accesses to memory cost, as counts. Texels of textures are not among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
     /// Accesses of invocations to buffers, up to 16 bytes each.

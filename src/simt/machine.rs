@@ -13,19 +13,108 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::counts::Counts;
 use super::memory::Memory;
-use super::program::{Op, Program, Slot};
+use super::program::{Op, Port, Program, Slot};
+use super::texture::{self, Sampler};
 use groups::Random;
 use subgroup::{Endless, Launch, Subgroup};
 use view::View;
 use watch::{Nobody, Watch};
 
-/// A buffer, where a program finds it.
+/// A resource, where a program finds it.
 pub(crate) struct Bound {
     pub(crate) group: u32,
     pub(crate) binding: u32,
-    pub(crate) memory: Arc<Memory>,
-    pub(crate) offset: u64,
-    pub(crate) size: u64,
+    pub(crate) resource: Resource,
+}
+
+/// What can be bound.
+#[derive(Clone)]
+pub(crate) enum Resource {
+    Buffer { memory: Arc<Memory>, offset: u64, size: u64 },
+    Texture(Arc<texture::View>),
+    Sampler(Arc<Sampler>),
+}
+
+impl Resource {
+    /// The bytes of a buffer that are bound.
+    pub(crate) fn contents(&self) -> Vec<u8> {
+        let Self::Buffer { memory, offset, size } = self else { return Vec::new() };
+        let mut bytes = vec![0; *size as usize];
+        memory.read(*offset, &mut bytes);
+        bytes
+    }
+
+    fn view(&self) -> Option<View<'_>> {
+        match self {
+            Self::Buffer { memory, offset, size } => Some(View::new(memory, *offset, *size)),
+            _ => None,
+        }
+    }
+
+    fn texture(&self) -> Option<&texture::View> {
+        match self {
+            Self::Texture(view) => Some(view),
+            _ => None,
+        }
+    }
+
+    fn sampler(&self) -> Option<&Sampler> {
+        match self {
+            Self::Sampler(sampler) => Some(sampler),
+            _ => None,
+        }
+    }
+}
+
+/// What a program refers to by index.
+#[derive(Clone)]
+struct Resources<'a> {
+    views: Vec<View<'a>>,
+    textures: Vec<&'a texture::View>,
+    samplers: Vec<&'a Sampler>,
+}
+
+impl<'a> Resources<'a> {
+    fn new(dispatch: &'a Dispatch<'a>, immediates: &'a Memory) -> Result<Self, Fault> {
+        let program = dispatch.program;
+        let refused = |message| Fault::new(Cause::Refused(message), program);
+        let bound = |group: u32, binding: u32| {
+            let mut bindings = dispatch.bindings.iter();
+            bindings
+                .find(|bound| (bound.group, bound.binding) == (group, binding))
+                .map(|bound| &bound.resource)
+                .ok_or_else(|| refused(format!("nothing is bound to group {group}, binding {binding}")))
+        };
+        let other = |group: u32, binding: u32| {
+            refused(format!("what is bound to group {group}, binding {binding} is of another kind"))
+        };
+        let mut resources = Self { views: Vec::new(), textures: Vec::new(), samplers: Vec::new() };
+        for slot in &program.slots {
+            resources.views.push(match *slot {
+                // Its own memory takes this place when it runs.
+                Slot::Workgroup => View::empty(),
+                Slot::Immediates => View::new(immediates, 0, immediates.bytes()),
+                Slot::Binding { group, binding } => {
+                    bound(group, binding)?.view().ok_or_else(|| other(group, binding))?
+                }
+            });
+        }
+        for &Port { group, binding, .. } in &program.textures {
+            resources.textures.push(bound(group, binding)?.texture().ok_or_else(|| other(group, binding))?);
+        }
+        for Port { group, binding, name } in &program.samplers {
+            let sampler = bound(*group, *binding)?.sampler().ok_or_else(|| other(*group, *binding))?;
+            if sampler.is_linear {
+                let label = &sampler.label;
+                return Err(refused(format!(
+                    "the sampler {name} (group {group}, binding {binding}, label '{label}') filters linearly, which is not \
+                     simulated"
+                )));
+            }
+            resources.samplers.push(sampler);
+        }
+        Ok(resources)
+    }
 }
 
 /// What is to be executed.
@@ -201,46 +290,30 @@ struct Workgroup<'a, const W: usize> {
     /// Where lanes are independent: which subgroup goes on.
     random: Option<Random>,
     memory: Memory,
-    views: Vec<View<'a>>,
+    resources: Resources<'a>,
     subgroups: Vec<Subgroup<W>>,
 }
 
 impl<'a, const W: usize> Workgroup<'a, W> {
     fn new(dispatch: &'a Dispatch<'a>, how: How, immediates: &'a Memory) -> Result<Self, Fault> {
         let program = dispatch.program;
-        let unbound = |group: &u32, binding: &u32| {
-            Fault::new(Cause::Refused(format!("nothing is bound to group {group}, binding {binding}")), program)
-        };
-        let mut views = Vec::new();
-        for slot in &program.slots {
-            views.push(match slot {
-                // Its own memory takes this place when it runs.
-                Slot::Workgroup => View::empty(),
-                Slot::Immediates => View::new(immediates, 0, immediates.bytes()),
-                Slot::Binding { group, binding } => dispatch
-                    .bindings
-                    .iter()
-                    .find(|bound| (bound.group, bound.binding) == (*group, *binding))
-                    .map(|bound| View::new(&bound.memory, bound.offset, bound.size))
-                    .ok_or_else(|| unbound(group, binding))?,
-            });
-        }
+        let resources = Resources::new(dispatch, immediates)?;
         let invocations: u32 = program.workgroup_size.iter().product();
         let count = invocations.div_ceil(W as u32);
         let subgroups =
             (0..count).map(|id| Subgroup::new(program, id, (invocations - id * W as u32).min(W as u32))).collect();
         let memory = Memory::zeroed(program.workgroup_bytes.into());
-        Ok(Self { dispatch, how, random: None, memory, views, subgroups })
+        Ok(Self { dispatch, how, random: None, memory, resources, subgroups })
     }
 
     fn run<O: Watch>(&mut self, id: [u32; 3], index: u64, counts: &mut Counts, watch: &mut O) -> Result<(), Fault> {
         let program = self.dispatch.program;
         self.launch(id, index);
-        let mut views = self.views.clone();
-        views[0] = View::new(&self.memory, 0, self.memory.bytes());
+        let mut resources = self.resources.clone();
+        resources.views[0] = View::new(&self.memory, 0, self.memory.bytes());
         watch.workgroup(id);
         loop {
-            let outcome = run_to_barrier(&mut self.subgroups, &mut self.random, program, &views, counts, watch);
+            let outcome = run_to_barrier(&mut self.subgroups, &mut self.random, program, &resources, counts, watch);
             outcome.map_err(|Endless { at }| {
                 let running = self.subgroups.iter().filter(|subgroup| subgroup.is_out_of_iterations());
                 let running = running.flat_map(Subgroup::executing).collect();
@@ -290,7 +363,7 @@ fn run_to_barrier<const W: usize, O: Watch>(
     subgroups: &mut [Subgroup<W>],
     random: &mut Option<Random>,
     program: &Program,
-    views: &[View<'_>],
+    resources: &Resources<'_>,
     counts: &mut Counts,
     watch: &mut O,
 ) -> Result<(), Endless> {
@@ -298,7 +371,7 @@ fn run_to_barrier<const W: usize, O: Watch>(
         let (skip, take) = random.as_mut().map_or((0, running), |random| (random.below(running), 1));
         let running = subgroups.iter_mut().filter(|subgroup| subgroup.is_running());
         for subgroup in running.skip(skip).take(take) {
-            subgroup.turn(program, views, counts, watch)?;
+            subgroup.turn(program, resources, counts, watch)?;
         }
     }
     Ok(())

@@ -26,8 +26,10 @@
 //!
 //! # What is not simulated
 //!
-//! Textures, samplers and rendering: wgpu refuses textures with a validation error, and a pipeline that uses what the
-//! simulator does not execute fails with wgpu's internal error, which names the thing.
+//! Rendering. Of textures: depth, multisampled, cube, compressed and external ones, sRGB, and atomics on texels. Of samplers:
+//! filtering other than nearest, and comparison. wgpu refuses a texture of a format that the adapter does not offer; a
+//! pipeline that uses what the simulator does not execute fails with wgpu's internal error, which names the thing; and
+//! what is sampled by a sampler that filters linearly is a fault, which names the sampler.
 //!
 //! # Faults
 //!
@@ -42,6 +44,7 @@ mod machine;
 mod memory;
 mod operation;
 mod program;
+mod texture;
 
 pub use counts::{Counts, LineProfile, LoopProfile, MemoryCounts, Profile};
 
@@ -173,7 +176,7 @@ pub fn take_dispatches(device: &wgpu::Device) -> Result<Vec<Dispatched>> {
 
 /// What was found in the dispatches since the last call, each between two instructions once, where the device was made
 /// with [`Observe::Checks`]: data races, indices out of bounds, reads of workgroup memory that nobody wrote, and of lanes
-/// that do not take part. [`check::check`] also tries other schedules.
+/// that do not take part. Of textures only indices are looked at, not races. [`check::check`] also tries other schedules.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidArgument`] where the device is not the simulator's.

@@ -64,6 +64,27 @@ pub(crate) enum Update<B> {
     Combine(B),
 }
 
+/// What a shader asks of a texture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Query {
+    /// Its extent in so many dimensions, at a level.
+    Size {
+        axes: u32,
+        level: Option<Reg>,
+    },
+    Levels,
+    Layers,
+}
+
+/// How a texture is sampled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sampling {
+    /// A texel of the level that a register says.
+    Level(Reg),
+    /// A component of four texels.
+    Gather(u32),
+}
+
 /// An instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
@@ -195,6 +216,33 @@ pub(crate) enum Op {
         to: Reg,
         address: Address,
     },
+    TextureQuery {
+        to: Reg,
+        texture: u16,
+        query: Query,
+    },
+    /// Four registers, from the texel that three say: column, row, and slice or layer.
+    TextureLoad {
+        to: Reg,
+        texture: u16,
+        at: Reg,
+        level: Option<Reg>,
+    },
+    TextureStore {
+        texture: u16,
+        at: Reg,
+        from: Reg,
+    },
+    /// Four registers, from the place that three say, of which so many are floats, and three more move by texels.
+    TextureSample {
+        to: Reg,
+        texture: u16,
+        sampler: u16,
+        at: Reg,
+        axes: u32,
+        offset: Option<Reg>,
+        how: Sampling,
+    },
     Ballot {
         to: Reg,
         predicate: Option<Reg>,
@@ -294,6 +342,20 @@ impl Op {
                 address_of = Some((address, f));
             }
             Self::ArrayLength { to, .. } => f(to),
+            Self::TextureQuery { to, query, .. } => {
+                f(to);
+                if let Query::Size { level: Some(level), .. } = query {
+                    f(level);
+                }
+            }
+            Self::TextureLoad { to, at, level, .. } => [to, at].into_iter().chain(level).for_each(f),
+            Self::TextureStore { at, from, .. } => [at, from].into_iter().for_each(f),
+            Self::TextureSample { to, at, offset, how, .. } => {
+                [to, at].into_iter().chain(offset).for_each(&mut f);
+                if let Sampling::Level(level) = how {
+                    f(level);
+                }
+            }
             Self::Ballot { to, predicate } => [to].into_iter().chain(predicate).for_each(f),
             Self::Gather { source, to, x } => {
                 [to, x].into_iter().for_each(&mut f);
@@ -400,6 +462,14 @@ pub(crate) struct Variable {
     pub(crate) name: String,
 }
 
+/// A texture or a sampler, where it is bound.
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub(crate) group: u32,
+    pub(crate) binding: u32,
+    pub(crate) name: String,
+}
+
 /// An entry point as bytecode.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -415,6 +485,8 @@ pub(crate) struct Program {
     pub(crate) slots: Vec<Slot>,
     /// The variables of the slots, in the order of their offsets.
     pub(crate) variables: Vec<Variable>,
+    pub(crate) textures: Vec<Port>,
+    pub(crate) samplers: Vec<Port>,
     pub(crate) workgroup_bytes: u32,
     pub(crate) workgroup_size: [u32; 3],
     pub(crate) lanes: u32,

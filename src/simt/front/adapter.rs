@@ -8,7 +8,7 @@ use wgpu_hal::{DeviceError, InstanceError, SurfaceError};
 
 use super::resource::{Absent, Fence};
 use super::{Api, device::Device, queue::Queue, state::State};
-use crate::simt::Setup;
+use crate::simt::{Setup, texture};
 
 /// What programs may ask for. A feature is listed once the machine executes it: a program shall learn of the others from
 /// the adapter, not from a kernel that fails.
@@ -22,6 +22,10 @@ fn features() -> Features {
         | Features::SHADER_F64
         | Features::SHADER_FLOAT32_ATOMIC
         | Features::IMMEDIATES
+        | Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES
+        | Features::TEXTURE_FORMAT_16BIT_NORM
+        | Features::BGRA8UNORM_STORAGE
+        | Features::CLEAR_TEXTURE
         | Features::TIMESTAMP_QUERY
         | Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
         | Features::TIMESTAMP_QUERY_INSIDE_PASSES
@@ -37,6 +41,9 @@ fn limits() -> Limits {
         max_bind_groups: wgpu_hal::MAX_BIND_GROUPS as u32,
         max_dynamic_uniform_buffers_per_pipeline_layout: 64,
         max_dynamic_storage_buffers_per_pipeline_layout: 64,
+        max_sampled_textures_per_shader_stage: 64,
+        max_samplers_per_shader_stage: 64,
+        max_storage_textures_per_shader_stage: 64,
         max_storage_buffers_per_shader_stage: 64,
         max_uniform_buffers_per_shader_stage: 64,
         max_storage_buffer_binding_size: 256 << 20,
@@ -99,7 +106,7 @@ impl wgpu_hal::Instance for Instance {
                     ray_tracing_pipeline_data_offset_alignment: 1,
                 },
                 downlevel: wgpu::DownlevelCapabilities {
-                    // Without this flag wgpu asks which texture formats there are, and tells the program that there are none.
+                    // Without this flag wgpu asks which texture formats there are, and what they are good for.
                     flags: wgpu::DownlevelFlags::compliant() - wgpu::DownlevelFlags::WEBGPU_TEXTURE_FORMAT_SUPPORT,
                     ..Default::default()
                 },
@@ -125,8 +132,19 @@ impl wgpu_hal::Adapter for Adapter {
         Ok(wgpu_hal::OpenDevice { device: Device::new(state.clone()), queue: Queue::new(state) })
     }
 
-    unsafe fn texture_format_capabilities(&self, _: wgpu::TextureFormat) -> wgpu_hal::TextureFormatCapabilities {
-        wgpu_hal::TextureFormatCapabilities::empty()
+    unsafe fn texture_format_capabilities(&self, format: wgpu::TextureFormat) -> wgpu_hal::TextureFormatCapabilities {
+        use wgpu_hal::TextureFormatCapabilities as Can;
+        match texture::Format::of(format) {
+            Some(_) => {
+                Can::SAMPLED
+                    | Can::STORAGE_READ_ONLY
+                    | Can::STORAGE_WRITE_ONLY
+                    | Can::STORAGE_READ_WRITE
+                    | Can::COPY_SRC
+                    | Can::COPY_DST
+            }
+            None => Can::empty(),
+        }
     }
 
     unsafe fn surface_capabilities(&self, _: &Surface) -> Option<wgpu_hal::SurfaceCapabilities> {

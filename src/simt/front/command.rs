@@ -3,17 +3,24 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use wgpu_hal::{BufferCopy, DeviceError, Label, MemoryRange};
+use wgpu_hal::{BufferCopy, BufferTextureCopy, DeviceError, Label, MemoryRange, TextureCopy};
 
 use super::Api;
-use super::resource::{Absent, BindGroup, BoundBuffer, Buffer, ComputePipeline, Pipeline, PipelineLayout, QuerySet};
-use crate::simt::machine::Bound;
+use super::resource::{
+    Absent, BindGroup, Buffer, ComputePipeline, Entry, EntryKind, Pipeline, PipelineLayout, QuerySet, Texture,
+    TextureView,
+};
+use crate::simt::machine::{Bound, Resource};
 use crate::simt::memory::Memory;
+use crate::simt::texture;
 
 /// One thing for the queue to do.
 pub(super) enum Command {
     Clear { memory: Arc<Memory>, range: MemoryRange },
     Copy { from: Arc<Memory>, to: Arc<Memory>, region: BufferCopy },
+    Upload { from: Arc<Memory>, to: Arc<texture::Texture>, region: BufferTextureCopy },
+    Download { from: Arc<texture::Texture>, to: Arc<Memory>, region: BufferTextureCopy },
+    CopyTexels { from: Arc<texture::Texture>, to: Arc<texture::Texture>, region: TextureCopy },
     Dispatch(Dispatch),
     Timestamp { set: QuerySet, index: u32 },
     Resolve { set: QuerySet, queries: Range<u32>, to: Arc<Memory>, offset: u64, stride: u64 },
@@ -68,17 +75,16 @@ impl Pass {
     fn bindings(&self) -> Vec<Bound> {
         let mut bindings = Vec::new();
         for (group, set) in self.groups.iter().enumerate() {
-            let Some((buffers, offsets)) = set else { continue };
+            let Some((entries, offsets)) = set else { continue };
             let mut offsets = offsets.iter();
-            for BoundBuffer { layout, memory, offset, size } in buffers.0.iter() {
-                let dynamic = if layout.dynamic { offsets.next().copied().unwrap_or_default() } else { 0 };
-                bindings.push(Bound {
-                    group: group as u32,
-                    binding: layout.binding,
-                    memory: memory.clone(),
-                    offset: offset + u64::from(dynamic),
-                    size: *size,
-                });
+            for Entry { layout, resource } in entries.0.iter() {
+                let mut resource = resource.clone();
+                if let (EntryKind::Buffer { dynamic: true }, Resource::Buffer { offset, .. }) =
+                    (layout.kind, &mut resource)
+                {
+                    *offset += u64::from(offsets.next().copied().unwrap_or_default());
+                }
+                bindings.push(Bound { group: group as u32, binding: layout.binding, resource });
             }
         }
         bindings
@@ -125,7 +131,7 @@ impl wgpu_hal::CommandEncoder for Encoder {
 
     unsafe fn transition_textures<'a, T>(&mut self, _: T)
     where
-        T: Iterator<Item = wgpu_hal::TextureBarrier<'a, Absent>>,
+        T: Iterator<Item = wgpu_hal::TextureBarrier<'a, Texture>>,
     {
     }
 
@@ -139,33 +145,39 @@ impl wgpu_hal::CommandEncoder for Encoder {
         }
     }
 
-    unsafe fn copy_texture_to_texture<T: Iterator<Item = wgpu_hal::TextureCopy>>(
+    unsafe fn copy_texture_to_texture<T: Iterator<Item = TextureCopy>>(
         &mut self,
-        src: &Absent,
+        src: &Texture,
         _: wgpu::wgt::TextureUses,
-        _: &Absent,
-        _: T,
+        dst: &Texture,
+        regions: T,
     ) {
-        match *src {}
+        for region in regions {
+            self.push(Command::CopyTexels { from: src.0.clone(), to: dst.0.clone(), region });
+        }
     }
 
-    unsafe fn copy_buffer_to_texture<T: Iterator<Item = wgpu_hal::BufferTextureCopy>>(
+    unsafe fn copy_buffer_to_texture<T: Iterator<Item = BufferTextureCopy>>(
         &mut self,
-        _: &Buffer,
-        dst: &Absent,
-        _: T,
+        src: &Buffer,
+        dst: &Texture,
+        regions: T,
     ) {
-        match *dst {}
+        for region in regions {
+            self.push(Command::Upload { from: src.0.clone(), to: dst.0.clone(), region });
+        }
     }
 
-    unsafe fn copy_texture_to_buffer<T: Iterator<Item = wgpu_hal::BufferTextureCopy>>(
+    unsafe fn copy_texture_to_buffer<T: Iterator<Item = BufferTextureCopy>>(
         &mut self,
-        src: &Absent,
+        src: &Texture,
         _: wgpu::wgt::TextureUses,
-        _: &Buffer,
-        _: T,
+        dst: &Buffer,
+        regions: T,
     ) {
-        match *src {}
+        for region in regions {
+            self.push(Command::Download { from: src.0.clone(), to: dst.0.clone(), region });
+        }
     }
 
     unsafe fn copy_acceleration_structure_to_acceleration_structure(
@@ -253,11 +265,11 @@ impl wgpu_hal::CommandEncoder for Encoder {
         self.dispatch(Workgroups::Indirect { memory: buffer.0.clone(), offset });
     }
 
-    // Rendering: without textures there is no pass to record it in, and without a pass wgpu-core records none of it.
+    // Rendering: without textures to draw to there is no pass to record it in, and without a pass wgpu-core records none of it.
 
     unsafe fn begin_render_pass(
         &mut self,
-        _: &wgpu_hal::RenderPassDescriptor<'_, QuerySet, Absent>,
+        _: &wgpu_hal::RenderPassDescriptor<'_, QuerySet, TextureView>,
     ) -> Result<(), DeviceError> {
         log::error!("the simulator renders nothing");
         Err(DeviceError::Unexpected)

@@ -10,12 +10,14 @@ use wgpu_hal::{DeviceError, Label, MemoryRange, PipelineError, ShaderError};
 
 use super::command::Encoder;
 use super::resource::{
-    Absent, BindGroup, BindGroupLayout, BoundBuffer, Buffer, BufferLayout, ComputePipeline, Fence, Pipeline,
-    PipelineLayout, QuerySet, Sampler, ShaderModule, bound_memory,
+    Absent, BindGroup, BindGroupLayout, Buffer, ComputePipeline, Entry, EntryKind, EntryLayout, Fence, Pipeline,
+    PipelineLayout, QuerySet, Sampler, ShaderModule, Texture, TextureView, bound_memory,
 };
 use super::{Api, queue::Queue, state::State};
+use crate::simt::machine::Resource;
 use crate::simt::memory::Memory;
 use crate::simt::program::Program;
+use crate::simt::texture;
 
 /// How the labels of what wgpu-core makes for itself begin.
 const INTERNAL: &str = "(wgpu internal)";
@@ -65,32 +67,37 @@ impl wgpu_hal::Device for Device {
 
     unsafe fn invalidate_mapped_ranges<I: Iterator<Item = MemoryRange>>(&self, _: &Buffer, _: I) {}
 
-    unsafe fn create_texture(&self, _: &wgpu_hal::TextureDescriptor<'_>) -> Result<Absent, DeviceError> {
-        not_simulated("textures")
+    unsafe fn create_texture(&self, desc: &wgpu_hal::TextureDescriptor<'_>) -> Result<Texture, DeviceError> {
+        let Some(format) = texture::Format::of(desc.format) else {
+            return not_simulated("texture of this format");
+        };
+        let texture = texture::Texture::new(format, desc.size, desc.dimension, desc.mip_level_count);
+        texture.map(|texture| Texture(Arc::new(texture))).ok_or(DeviceError::OutOfMemory)
     }
 
-    unsafe fn destroy_texture(&self, texture: Absent) {
-        match texture {}
-    }
+    unsafe fn destroy_texture(&self, _: Texture) {}
 
-    unsafe fn add_raw_texture(&self, texture: &Absent) {
-        match *texture {}
-    }
+    unsafe fn add_raw_texture(&self, _: &Texture) {}
 
     unsafe fn create_texture_view(
         &self,
-        texture: &Absent,
-        _: &wgpu_hal::TextureViewDescriptor<'_>,
-    ) -> Result<Absent, DeviceError> {
-        match *texture {}
+        texture: &Texture,
+        desc: &wgpu_hal::TextureViewDescriptor<'_>,
+    ) -> Result<TextureView, DeviceError> {
+        let Texture(texture) = texture.clone();
+        Ok(TextureView(Arc::new(texture::View::new(texture, &desc.range))))
     }
 
-    unsafe fn destroy_texture_view(&self, view: Absent) {
-        match view {}
-    }
+    unsafe fn destroy_texture_view(&self, _: TextureView) {}
 
-    unsafe fn create_sampler(&self, _: &wgpu_hal::SamplerDescriptor<'_>) -> Result<Sampler, DeviceError> {
-        Ok(Sampler)
+    unsafe fn create_sampler(&self, desc: &wgpu_hal::SamplerDescriptor<'_>) -> Result<Sampler, DeviceError> {
+        let filters = [desc.mag_filter, desc.min_filter].contains(&wgpu::FilterMode::Linear);
+        Ok(Sampler(Arc::new(texture::Sampler {
+            label: desc.label.unwrap_or_default().into(),
+            modes: desc.address_modes,
+            levels: [desc.lod_clamp.start, desc.lod_clamp.end],
+            is_linear: filters || desc.mipmap_filter == wgpu::MipmapFilterMode::Linear,
+        })))
     }
 
     unsafe fn destroy_sampler(&self, _: Sampler) {}
@@ -106,13 +113,17 @@ impl wgpu_hal::Device for Device {
         &self,
         desc: &wgpu_hal::BindGroupLayoutDescriptor<'_>,
     ) -> Result<BindGroupLayout, DeviceError> {
-        let buffers = desc.entries.iter().filter_map(|entry| match entry.ty {
-            wgpu::BindingType::Buffer { has_dynamic_offset: dynamic, .. } => {
-                Some(BufferLayout { binding: entry.binding, dynamic })
-            }
-            _ => None,
+        let entries = desc.entries.iter().filter_map(|entry| {
+            let kind = match entry.ty {
+                wgpu::BindingType::Buffer { has_dynamic_offset: dynamic, .. } => EntryKind::Buffer { dynamic },
+                wgpu::BindingType::Texture { .. } | wgpu::BindingType::StorageTexture { .. } => EntryKind::Texture,
+                wgpu::BindingType::Sampler(_) => EntryKind::Sampler,
+                // The adapter offers no feature that leads to these.
+                wgpu::BindingType::AccelerationStructure { .. } | wgpu::BindingType::ExternalTexture => return None,
+            };
+            Some(EntryLayout { binding: entry.binding, kind })
         });
-        Ok(BindGroupLayout { buffers: buffers.collect() })
+        Ok(BindGroupLayout { entries: entries.collect() })
     }
 
     unsafe fn destroy_bind_group_layout(&self, _: BindGroupLayout) {}
@@ -128,18 +139,26 @@ impl wgpu_hal::Device for Device {
 
     unsafe fn create_bind_group(
         &self,
-        desc: &wgpu_hal::BindGroupDescriptor<'_, BindGroupLayout, Buffer, Sampler, Absent, Absent>,
+        desc: &wgpu_hal::BindGroupDescriptor<'_, BindGroupLayout, Buffer, Sampler, TextureView, Absent>,
     ) -> Result<BindGroup, DeviceError> {
-        let buffers = desc.entries.iter().filter_map(|entry| {
-            let layout = *desc.layout.buffers.iter().find(|layout| layout.binding == entry.binding)?;
-            let binding = &desc.buffers[entry.resource_index as usize];
-            let memory = bound_memory(binding);
-            let size = binding.size.map_or(memory.bytes() - binding.offset, |size| size.get());
-            Some(BoundBuffer { layout, memory, offset: binding.offset, size })
+        let entries = desc.entries.iter().filter_map(|entry| {
+            let layout = *desc.layout.entries.iter().find(|layout| layout.binding == entry.binding)?;
+            let index = entry.resource_index as usize;
+            let resource = match layout.kind {
+                EntryKind::Buffer { .. } => {
+                    let binding = &desc.buffers[index];
+                    let memory = bound_memory(binding);
+                    let size = binding.size.map_or(memory.bytes() - binding.offset, |size| size.get());
+                    Resource::Buffer { memory, offset: binding.offset, size }
+                }
+                EntryKind::Texture => Resource::Texture(desc.textures[index].view.0.clone()),
+                EntryKind::Sampler => Resource::Sampler(desc.samplers[index].0.clone()),
+            };
+            Some(Entry { layout, resource })
         });
-        let mut buffers: Vec<_> = buffers.collect();
-        buffers.sort_by_key(|buffer| buffer.layout.binding);
-        Ok(BindGroup(buffers.into()))
+        let mut entries: Vec<_> = entries.collect();
+        entries.sort_by_key(|entry| entry.layout.binding);
+        Ok(BindGroup(entries.into()))
     }
 
     unsafe fn destroy_bind_group(&self, _: BindGroup) {}

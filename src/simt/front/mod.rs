@@ -33,9 +33,9 @@ impl wgpu_hal::Api for Api {
     type CommandBuffer = command::Commands;
 
     type Buffer = resource::Buffer;
-    type Texture = resource::Absent;
+    type Texture = resource::Texture;
     type SurfaceTexture = resource::Absent;
-    type TextureView = resource::Absent;
+    type TextureView = resource::TextureView;
     type Sampler = resource::Sampler;
     type QuerySet = resource::QuerySet;
     type Fence = resource::Fence;
@@ -77,6 +77,8 @@ dyn_resource! {
     command::Encoder;
     command::Commands: wgpu_hal::DynCommandBuffer;
     resource::Buffer: wgpu_hal::DynBuffer;
+    resource::Texture: wgpu_hal::DynTexture;
+    resource::TextureView: wgpu_hal::DynTextureView;
     resource::Sampler: wgpu_hal::DynSampler;
     resource::QuerySet: wgpu_hal::DynQuerySet;
     resource::Fence: wgpu_hal::DynFence;

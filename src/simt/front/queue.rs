@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use wgpu_hal::{DeviceError, SurfaceError};
+use wgpu_hal::{BufferTextureCopy, CopyExtent, DeviceError, SurfaceError, TextureCopy, TextureCopyBase};
 
 use super::adapter::{MAX_WORKGROUPS, Surface};
 use super::command::{Command, Commands, Dispatch, Workgroups};
 use super::resource::{Absent, Fence, QuerySet};
 use super::{Api, state::State};
 use crate::simt::machine::{self, Fault, How, checks::Checks, profile::Profiler};
-use crate::simt::{Dispatched, Observe, Setup, check, memory::Memory};
+use crate::simt::{Dispatched, Observe, Setup, check, memory::Memory, texture::Texture};
 
 #[derive(Debug)]
 pub(super) struct Queue(Arc<State>);
@@ -29,6 +29,22 @@ impl Queue {
                 let from = words(from, region.src_offset, region.size.get());
                 let to = words(to, region.dst_offset, region.size.get());
                 from.iter().zip(to).for_each(|(from, to)| to.store(from.load(Relaxed), Relaxed));
+            }
+            Command::Upload { from, to, region } => each_row(to, region, |place, offset, row| {
+                from.read(offset, row);
+                to.write_row(region.texture_base.mip_level, place, row);
+            }),
+            Command::Download { from, to, region } => each_row(from, region, |place, offset, row| {
+                from.read_row(region.texture_base.mip_level, place, row);
+                to.write(offset, row);
+            }),
+            Command::CopyTexels { from, to, region } => {
+                let TextureCopy { src_base, dst_base, size } = region;
+                let mut row = vec![0; size.width as usize * from.format().bytes()];
+                for (y, z) in rows(size) {
+                    from.read_row(src_base.mip_level, place(src_base, y, z), &mut row);
+                    to.write_row(dst_base.mip_level, place(dst_base, y, z), &row);
+                }
             }
             Command::Dispatch(dispatch) => self.dispatch(dispatch)?,
             Command::Timestamp { set, index } => with_queries(set, |queries| queries[*index as usize] = self.0.now()),
@@ -85,6 +101,29 @@ impl Queue {
 /// The words of a range: WebGPU aligns what is copied and cleared to four bytes.
 fn words(memory: &Memory, offset: u64, bytes: u64) -> &[std::sync::atomic::AtomicU32] {
     &memory.words()[offset as usize / 4..(offset + bytes) as usize / 4]
+}
+
+/// The rows of a region, by their numbers in a slice and the slice's.
+fn rows(size: &CopyExtent) -> impl Iterator<Item = (u32, u32)> + use<> {
+    let CopyExtent { height, depth, .. } = *size;
+    (0..depth).flat_map(move |z| (0..height).map(move |y| (y, z)))
+}
+
+/// Where a row of a region begins: column, row, and slice or layer, of which a texture has one only.
+fn place(base: &TextureCopyBase, y: u32, z: u32) -> [u32; 3] {
+    [base.origin.x, base.origin.y + y, base.array_layer + base.origin.z + z]
+}
+
+/// Visits the rows of a region: where each begins in the texture and in the buffer, and room for its bytes.
+fn each_row(texture: &Texture, region: &BufferTextureCopy, mut visit: impl FnMut([u32; 3], u64, &mut [u8])) {
+    let BufferTextureCopy { buffer_layout, texture_base, size } = region;
+    let mut row = vec![0; size.width as usize * texture.format().bytes()];
+    let row_pitch = buffer_layout.bytes_per_row.map_or(row.len() as u64, u64::from);
+    let slice_pitch = row_pitch * u64::from(buffer_layout.rows_per_image.unwrap_or(size.height));
+    for (y, z) in rows(size) {
+        let offset = buffer_layout.offset + u64::from(z) * slice_pitch + u64::from(y) * row_pitch;
+        visit(place(texture_base, y, z), offset, &mut row);
+    }
 }
 
 fn with_queries(set: &QuerySet, act: impl FnOnce(&mut Vec<u64>)) {

@@ -6,8 +6,10 @@ use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+use crate::simt::machine::Resource;
 use crate::simt::memory::Memory;
 use crate::simt::program::Program;
+use crate::simt::texture;
 
 /// A buffer: a share of its memory, so that commands outlive the handle.
 pub(super) struct Buffer(pub(super) Arc<Memory>);
@@ -50,6 +52,12 @@ impl wgpu_hal::DynResource for Absent {
     }
 }
 
+impl std::borrow::Borrow<Texture> for Absent {
+    fn borrow(&self) -> &Texture {
+        match *self {}
+    }
+}
+
 impl std::borrow::Borrow<dyn wgpu_hal::DynTexture> for Absent {
     fn borrow(&self) -> &dyn wgpu_hal::DynTexture {
         match *self {}
@@ -61,40 +69,60 @@ impl wgpu_hal::DynPipelineCache for Absent {}
 impl wgpu_hal::DynRayTracingPipeline for Absent {}
 impl wgpu_hal::DynRenderPipeline for Absent {}
 impl wgpu_hal::DynSurfaceTexture for Absent {}
-impl wgpu_hal::DynTexture for Absent {}
-impl wgpu_hal::DynTextureView for Absent {}
 
-/// A sampler without textures to sample: it can be made, since refusing it would cost the device.
+/// A texture: a share of it, as of a buffer.
+#[derive(Clone)]
+pub(super) struct Texture(pub(super) Arc<texture::Texture>);
+
+impl fmt::Debug for Texture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Texture({:?})", self.0.format())
+    }
+}
+
+pub(super) struct TextureView(pub(super) Arc<texture::View>);
+
+impl fmt::Debug for TextureView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TextureView({:?})", self.0.size(0))
+    }
+}
+
+/// A sampler of any kind: to refuse one here would cost the device before anything is sampled.
 #[derive(Debug)]
-pub(super) struct Sampler;
+pub(super) struct Sampler(pub(super) Arc<texture::Sampler>);
 
 #[derive(Debug)]
 pub(super) struct BindGroupLayout {
-    /// The bindings that are buffers.
-    pub(super) buffers: Vec<BufferLayout>,
+    pub(super) entries: Vec<EntryLayout>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BufferLayout {
+pub(super) struct EntryLayout {
     pub(super) binding: u32,
-    pub(super) dynamic: bool,
+    pub(super) kind: EntryKind,
 }
 
-/// Buffers in the order of their bindings, which is the order of dynamic offsets too.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EntryKind {
+    Buffer { dynamic: bool },
+    Texture,
+    Sampler,
+}
+
+/// Resources in the order of their bindings, which is the order of dynamic offsets too.
 #[derive(Clone, Debug)]
-pub(super) struct BindGroup(pub(super) Arc<[BoundBuffer]>);
+pub(super) struct BindGroup(pub(super) Arc<[Entry]>);
 
 #[derive(Clone)]
-pub(super) struct BoundBuffer {
-    pub(super) layout: BufferLayout,
-    pub(super) memory: Arc<Memory>,
-    pub(super) offset: u64,
-    pub(super) size: u64,
+pub(super) struct Entry {
+    pub(super) layout: EntryLayout,
+    pub(super) resource: Resource,
 }
 
-impl fmt::Debug for BoundBuffer {
+impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} at {}, {} bytes", self.layout, self.offset, self.size)
+        write!(f, "{:?}", self.layout)
     }
 }
 

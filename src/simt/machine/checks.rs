@@ -1,4 +1,5 @@
-//! Looks for what a GPU hides: races, indices out of bounds, memory that nobody wrote, lanes that are not there.
+//! Looks for what a GPU hides: races, indices out of bounds, memory that nobody wrote, lanes that are not there. Of textures
+//! it sees indices only.
 
 use std::collections::HashMap;
 

@@ -5,12 +5,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use naga::{BuiltIn, CollectiveOperation};
 
+use super::Resources;
 use super::groups::{Group, Groups, Mask, Random, first_lanes, lanes};
 use super::view::View;
 use super::watch::{Access, Touch, Watch};
 use crate::simt::counts::Counts;
 use crate::simt::operation::Unary;
-use crate::simt::program::{Address, Instruction, Length, OUT_OF_BOUNDS, Op, Program, Reg, Source, Update};
+use crate::simt::program::{
+    Address, Instruction, Length, OUT_OF_BOUNDS, Op, Program, Query, Reg, Sampling, Source, Update,
+};
+use crate::simt::texture::Spot;
 
 /// Jumps backwards after which another subgroup has its turn, for the case that this one waits for it.
 const TURN: u32 = 4096;
@@ -180,7 +184,7 @@ impl<const W: usize> Subgroup<W> {
     pub(super) fn turn<O: Watch>(
         &mut self,
         program: &Program,
-        views: &[View<'_>],
+        resources: &Resources<'_>,
         counts: &mut Counts,
         watch: &mut O,
     ) -> Result<(), Endless> {
@@ -191,7 +195,7 @@ impl<const W: usize> Subgroup<W> {
         };
         while self.turn > 0 {
             let Some(group) = self.groups.take().or_else(|| self.meet()) else { break };
-            self.run(group, program, views, counts, watch)?;
+            self.run(group, program, resources, counts, watch)?;
         }
         Ok(())
     }
@@ -217,7 +221,7 @@ impl<const W: usize> Subgroup<W> {
         &mut self,
         group: Group,
         program: &Program,
-        views: &[View<'_>],
+        resources: &Resources<'_>,
         counts: &mut Counts,
         watch: &mut O,
     ) -> Result<(), Endless> {
@@ -246,7 +250,7 @@ impl<const W: usize> Subgroup<W> {
             }
             issues += u64::from(is_issue);
             watch.issue(at, self.active.mask, is_issue);
-            match self.execute(at, op, program, views, watch) {
+            match self.execute(at, op, program, resources, watch) {
                 Flow::On => at += 1,
                 Flow::Left => break Ok(()),
                 Flow::To(target) => {
@@ -324,7 +328,15 @@ impl<const W: usize> Subgroup<W> {
     }
 
     #[inline(always)]
-    fn execute<O: Watch>(&mut self, at: u32, op: Op, program: &Program, views: &[View<'_>], watch: &mut O) -> Flow {
+    fn execute<O: Watch>(
+        &mut self,
+        at: u32,
+        op: Op,
+        program: &Program,
+        resources: &Resources<'_>,
+        watch: &mut O,
+    ) -> Flow {
+        let views = &resources.views;
         if op.is_of_subgroup() {
             watch.subgroup_operation(at, self.active.mask);
         }
@@ -474,6 +486,52 @@ impl<const W: usize> Subgroup<W> {
                 self.tell(watch, at, address, (2, 4), Access::AtomicRead);
                 self.each_wide_word(views, address, to, |_, _, _| None);
             }
+            Op::TextureQuery { to, texture, query } => {
+                let view = resources.textures[usize::from(texture)];
+                match query {
+                    Query::Levels => self.set(to, &[view.levels(); W]),
+                    Query::Layers => self.set(to, &[view.size(0)[2]; W]),
+                    Query::Size { axes, level } => {
+                        let sizes = level.map_or([0; W], |level| *self.row(level)).map(|level| view.size(level));
+                        for axis in 0..axes {
+                            self.set(to + axis, &sizes.map(|size| size[axis as usize]));
+                        }
+                    }
+                }
+            }
+            Op::TextureLoad { to, texture, at: place, level } => {
+                let view = resources.textures[usize::from(texture)];
+                self.each_texel(to, |this, lane| {
+                    let (level, place) = (level.map_or(0, |level| this.row(level)[lane]), this.three(place, lane));
+                    let beyond = view.beyond(level, place);
+                    if let Some((index, length)) = beyond {
+                        watch.index(at, 1 << lane, &[index; W], length);
+                    }
+                    if beyond.is_none() { view.load(level, place) } else { [0; 4] }
+                });
+            }
+            Op::TextureStore { texture, at: place, from } => {
+                let view = resources.textures[usize::from(texture)];
+                for lane in lanes(self.active.mask) {
+                    let place = self.three(place, lane);
+                    match view.beyond(0, place) {
+                        Some((index, length)) => watch.index(at, 1 << lane, &[index; W], length),
+                        None => view.store(place, std::array::from_fn(|i| self.row(from + i as Reg)[lane])),
+                    }
+                }
+            }
+            Op::TextureSample { to, texture, sampler, at, axes, offset, how } => {
+                let view = resources.textures[usize::from(texture)];
+                let sampler = resources.samplers[usize::from(sampler)];
+                self.each_texel(to, |this, lane| {
+                    let offset = offset.map_or([0; 3], |offset| this.three(offset, lane)).map(|word| word as i32);
+                    let spot = Spot { at: this.three(at, lane), axes, offset };
+                    match how {
+                        Sampling::Level(level) => view.sample(sampler, &spot, f32::from_bits(this.row(level)[lane])),
+                        Sampling::Gather(component) => view.gather(sampler, &spot, component as usize),
+                    }
+                });
+            }
             Op::Ballot { to, predicate } => {
                 let ballot = self.active.mask & predicate.map_or(Mask::MAX, |predicate| !zeros(self.row(predicate)));
                 for word in 0..4 {
@@ -548,6 +606,24 @@ impl<const W: usize> Subgroup<W> {
             let addresses = &self.addresses(address);
             let (slot, mask) = (address.slot, self.active.mask);
             watch.touch(&Touch { at, slot, access, mask, addresses, units, bytes });
+        }
+    }
+
+    /// A lane's words in three registers.
+    fn three(&self, first: Reg, lane: usize) -> [u32; 3] {
+        std::array::from_fn(|i| self.row(first + i as Reg)[lane])
+    }
+
+    /// Puts four words for each active lane into registers.
+    fn each_texel(&mut self, to: Reg, mut texel: impl FnMut(&Self, usize) -> [u32; 4]) {
+        let mut rows = [[0; W]; 4];
+        for lane in lanes(self.active.mask) {
+            for (row, word) in rows.iter_mut().zip(texel(self, lane)) {
+                row[lane] = word;
+            }
+        }
+        for (reg, row) in (to..).zip(&rows) {
+            self.set(reg, row);
         }
     }
 

@@ -43,7 +43,7 @@ impl<'a> Case<'a> {
                 let size = 4 * words.len() as u64;
                 let memory = Arc::new(Memory::zeroed(size));
                 memory.write(0, bytemuck::cast_slice(words));
-                Bound { group: 0, binding, memory, offset: 0, size }
+                Bound { group: 0, binding, resource: Resource::Buffer { memory, offset: 0, size } }
             })
             .collect();
         let Self { workgroups, immediates, .. } = *self;
@@ -51,7 +51,7 @@ impl<'a> Case<'a> {
         let how = How { iterations, ..How::in_step(2) };
         let counts = run(&dispatch, how).map_err(|fault| fault.to_string())?;
         for (bound, words) in bindings.iter().zip(buffers) {
-            bound.memory.read(0, bytemuck::cast_slice_mut(words));
+            words.copy_from_slice(bytemuck::cast_slice(&bound.resource.contents()));
         }
         Ok(counts)
     }
@@ -752,13 +752,19 @@ fn a_branch_both_ways_issues_both_sides_with_half_the_lanes() {
 
 #[test]
 fn what_is_not_simulated_is_named_with_its_line() {
-    let source = "@group(0) @binding(0) var t: texture_2d<f32>;
-        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
-        @compute @workgroup_size(1) fn main() {
-            out[0] = textureDimensions(t).x;
-        }";
-    let error = Case::new(source, 4).program().expect_err("textures are not simulated");
-    assert!(error.contains('t') && error.contains("texture"), "{error}");
+    for (ty, name) in [
+        ("texture_depth_2d", "a depth texture"),
+        ("texture_multisampled_2d<f32>", "a multisampled texture"),
+        ("texture_cube<f32>", "a cube texture"),
+    ] {
+        let source = format!(
+            "@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+            @group(0) @binding(0) var picture: {ty};
+            @compute @workgroup_size(1) fn main() {{ out[0] = textureDimensions(picture).x; }}"
+        );
+        let error = Case::new(&source, 4).program().expect_err("it is not simulated");
+        assert!(error.contains(&format!("picture is {name}")) && error.contains("line 2"), "{error}");
+    }
 }
 
 /// Every kernel that ships compiles.
@@ -853,7 +859,8 @@ fn speed() {
         for lanes in ALL_LANES {
             let program = Case::new(&source, lanes).program().expect("compiles");
             let size = 4 * 128 * 32;
-            let bindings = [Bound { group: 0, binding: 0, memory: Arc::new(Memory::zeroed(size)), offset: 0, size }];
+            let memory = Arc::new(Memory::zeroed(size));
+            let bindings = [Bound { group: 0, binding: 0, resource: Resource::Buffer { memory, offset: 0, size } }];
             let workgroups = [32, 1, 1];
             let dispatch = Dispatch { program: &program, workgroups, bindings: &bindings, immediates: &[] };
             let start = std::time::Instant::now();
@@ -890,7 +897,8 @@ fn cost_of_checks() {
     for lanes in ALL_LANES {
         let program = Case::new(source, lanes).program().expect("compiles");
         let size = 4 * 256 * 16;
-        let bindings = [Bound { group: 0, binding: 0, memory: Arc::new(Memory::zeroed(size)), offset: 0, size }];
+        let memory = Arc::new(Memory::zeroed(size));
+        let bindings = [Bound { group: 0, binding: 0, resource: Resource::Buffer { memory, offset: 0, size } }];
         let dispatch = Dispatch { program: &program, workgroups: [16, 1, 1], bindings: &bindings, immediates: &[] };
         let seconds = |run: &mut dyn FnMut()| {
             let start = std::time::Instant::now();

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use naga::valid::{FunctionInfo, ModuleInfo};
 use naga::{
     AddressSpace, AtomicFunction, Binding, Block, CollectiveOperation, Expression, Function, GatherMode, Handle,
-    Literal, Module, Scalar, ScalarKind, Span, Statement, SubgroupOperation, SwitchValue, TypeInner,
+    ImageClass, ImageDimension, ImageQuery, Literal, Module, Scalar, ScalarKind, Span, Statement, SubgroupOperation,
+    SwitchValue, TypeInner,
 };
 
 use super::layout::{self, Leaf, LeafKind};
 use super::{
-    Address, Instruction, Length, Op, Program, Reg, RuntimeArray, Site, Slot, Source, SwitchTable, Update, Variable,
-    WORKGROUP, place,
+    Address, Instruction, Length, Op, Port, Program, Query, Reg, RuntimeArray, Sampling, Site, Slot, Source,
+    SwitchTable, Update, Variable, WORKGROUP, place,
 };
 use crate::simt::operation::{Binary, Ternary, Unary, WideBinary};
 
@@ -46,6 +47,8 @@ enum Value {
     /// A register for each scalar component. Values never change, so they share registers freely.
     Rows(Vec<Reg>),
     Place(Place),
+    /// A texture or a sampler, by its index among the program's.
+    Handle(u16),
 }
 
 /// A function while its body is compiled.
@@ -69,7 +72,7 @@ pub(super) struct Lowerer<'a> {
     source: Option<&'a str>,
     program: Program,
     pool: HashMap<(u32, Option<u32>), Reg>,
-    globals: Vec<Option<Place>>,
+    globals: Vec<Option<Value>>,
     /// The next free register. A block's registers are free again after it.
     next: Reg,
     most: Reg,
@@ -100,6 +103,8 @@ pub(super) fn lower(
             builtins: Vec::new(),
             slots: vec![Slot::Workgroup],
             variables: Vec::new(),
+            textures: Vec::new(),
+            samplers: Vec::new(),
             workgroup_bytes: 0,
             workgroup_size: point.workgroup_size,
             lanes,
@@ -146,9 +151,16 @@ impl<'a> Lowerer<'a> {
     /// Variables and arguments of the entry point, and its body.
     fn entry(&mut self) -> Result<()> {
         for (handle, variable) in self.module.global_variables.iter() {
-            let place = if self.frame.info[handle].is_empty() { None } else { Some(self.global(variable)?) };
-            self.globals.push(place);
+            let is_used = !self.frame.info[handle].is_empty();
+            self.span = self.module.global_variables.get_span(handle);
+            let value = match variable.space {
+                _ if !is_used => None,
+                AddressSpace::Handle => Some(self.handle(variable)?),
+                _ => Some(Value::Place(self.global(variable)?)),
+            };
+            self.globals.push(value);
         }
+        self.span = Span::default();
         for argument in &self.frame.function.arguments {
             let inner = layout::inner(self.module, argument.ty);
             let rows = self.allocate(layout::words(self.module, inner)?)?;
@@ -202,12 +214,6 @@ impl<'a> Lowerer<'a> {
                 (Space::Host(self.slot(Slot::Binding { group: binding.group, binding: binding.binding })), 0)
             }
             AddressSpace::Immediate => (Space::Host(self.slot(Slot::Immediates)), 0),
-            AddressSpace::Handle => {
-                let name = variable.name.as_deref().unwrap_or_default();
-                return Err(format!(
-                    "the variable {name} is a texture, a sampler or the like, which are not simulated"
-                ));
-            }
             other => return Err(format!("the address space {other:?} is not simulated")),
         };
         if let Space::Packed | Space::Host(_) = space {
@@ -216,6 +222,33 @@ impl<'a> Lowerer<'a> {
             self.program.variables.push(Variable { slot, offset, name });
         }
         Ok(Place { space, offset, dynamic: None })
+    }
+
+    /// A texture or a sampler.
+    fn handle(&mut self, variable: &naga::GlobalVariable) -> Result<Value> {
+        let name = variable.name.clone().unwrap_or_default();
+        let ports = match *layout::inner(self.module, variable.ty) {
+            TypeInner::Sampler { comparison: false } => &mut self.program.samplers,
+            TypeInner::Image { dim, class, .. } => match (dim, class) {
+                (ImageDimension::Cube, _) => return Err(not_simulated(&name, "a cube texture")),
+                (_, ImageClass::Depth { .. }) => return Err(not_simulated(&name, "a depth texture")),
+                (_, ImageClass::External) => return Err(not_simulated(&name, "an external texture")),
+                (_, ImageClass::Sampled { multi: true, .. }) => {
+                    return Err(not_simulated(&name, "a multisampled texture"));
+                }
+                (_, ImageClass::Storage { format: naga::StorageFormat::R64Uint, .. }) => {
+                    return Err(not_simulated(&name, "a texture of 64-bit integers"));
+                }
+                _ => &mut self.program.textures,
+            },
+            TypeInner::Sampler { comparison: true } => return Err(not_simulated(&name, "a comparison sampler")),
+            TypeInner::BindingArray { .. } => return Err(not_simulated(&name, "an array of bindings")),
+            _ => return Err(not_simulated(&name, "neither a texture nor a sampler")),
+        };
+        let &naga::ResourceBinding { group, binding } =
+            variable.binding.as_ref().ok_or("a texture or a sampler has no binding")?;
+        ports.push(Port { group, binding, name });
+        Ok(Value::Handle(ports.len() as u16 - 1))
     }
 
     fn slot(&mut self, slot: Slot) -> u16 {
@@ -365,7 +398,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn rows(&mut self, expression: Handle<Expression>) -> Result<Vec<Reg>> {
         match self.value(expression)? {
             Value::Rows(rows) => Ok(rows),
-            Value::Place(_) => Err("a pointer stands where a value should".into()),
+            Value::Place(_) | Value::Handle(_) => Err("a pointer stands where a value should".into()),
         }
     }
 
@@ -376,7 +409,15 @@ impl<'a> Lowerer<'a> {
     fn pointer(&mut self, expression: Handle<Expression>) -> Result<Place> {
         match self.value(expression)? {
             Value::Place(place) => Ok(place),
-            Value::Rows(_) => Err("a value stands where a pointer should".into()),
+            Value::Rows(_) | Value::Handle(_) => Err("a value stands where a pointer should".into()),
+        }
+    }
+
+    /// The index of a texture or a sampler.
+    fn port(&mut self, expression: Handle<Expression>) -> Result<u16> {
+        match self.value(expression)? {
+            Value::Handle(index) => Ok(index),
+            Value::Rows(_) | Value::Place(_) => Err("a value stands where a texture or a sampler should".into()),
         }
     }
 
@@ -388,7 +429,7 @@ impl<'a> Lowerer<'a> {
         let value = match self.frame.function.expressions[expression] {
             Expression::FunctionArgument(index) => self.frame.arguments[index as usize].clone(),
             Expression::GlobalVariable(variable) => {
-                Value::Place(self.globals[variable.index()].ok_or("a variable is not known to be used")?)
+                self.globals[variable.index()].clone().ok_or("a variable is not known to be used")?
             }
             Expression::LocalVariable(local) => {
                 Value::Place(Place { space: Space::Rows, offset: self.frame.locals[local.index()], dynamic: None })
@@ -657,6 +698,13 @@ impl<'a> Lowerer<'a> {
                 self.emit(Op::Barrier(naga::Barrier::WORK_GROUP));
                 self.set(result, rows);
             }
+            Statement::ImageStore { image, coordinate, array_index, value } => {
+                let texture = self.port(image)?;
+                let at = self.coordinates(coordinate, array_index)?;
+                let rows = self.rows(value)?;
+                let from = self.contiguous(&rows)?;
+                self.emit(Op::TextureStore { texture, at, from });
+            }
             Statement::Call { function, ref arguments, result } => self.call(function, arguments, result)?,
             Statement::SubgroupBallot { result, predicate } => {
                 let predicate = predicate.map(|predicate| self.scalar(predicate)).transpose()?;
@@ -902,6 +950,7 @@ impl<'a> Lowerer<'a> {
                         let place = self.index(place, inner, index)?;
                         self.load(place, self.inner(expression), false)?
                     }
+                    Value::Handle(_) => return Err("an array of bindings is not simulated".into()),
                 }
             }
             Expression::AccessIndex { base, index } => {
@@ -925,6 +974,7 @@ impl<'a> Lowerer<'a> {
                         let count = layout::words(self.module, self.inner(expression))? as usize;
                         rows[start..start + count].to_vec()
                     }
+                    Value::Handle(_) => return Err("an array of bindings is not simulated".into()),
                 }
             }
             Expression::Splat { size, value } => self.rows(value)?.repeat(size as usize),
@@ -996,6 +1046,30 @@ impl<'a> Lowerer<'a> {
                 self.emit(Op::ArrayLength { to, array: RuntimeArray { slot, offset: place.offset, stride } });
                 vec![to]
             }
+            Expression::ImageLoad { image, coordinate, array_index, sample: None, level } => {
+                let texture = self.port(image)?;
+                let at = self.coordinates(coordinate, array_index)?;
+                let level = level.map(|level| self.scalar(level)).transpose()?;
+                let to = self.allocate(4)?;
+                self.emit(Op::TextureLoad { to, texture, at, level });
+                (to..to + 4).collect()
+            }
+            Expression::ImageQuery { image, query } => {
+                let texture = self.port(image)?;
+                let axes = layout::words(self.module, self.inner(expression))?;
+                let query = match query {
+                    ImageQuery::Size { level } => {
+                        Query::Size { axes, level: level.map(|level| self.scalar(level)).transpose()? }
+                    }
+                    ImageQuery::NumLevels => Query::Levels,
+                    ImageQuery::NumLayers => Query::Layers,
+                    ImageQuery::NumSamples => return Err("the number of samples is not simulated".into()),
+                };
+                let to = self.allocate(axes)?;
+                self.emit(Op::TextureQuery { to, texture, query });
+                (to..to + axes).collect()
+            }
+            Expression::ImageSample { .. } => self.sample(&function.expressions[expression])?,
             Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_) => self.rows(expression)?,
             ref other => {
                 let text = format!("{other:?}");
@@ -1003,6 +1077,46 @@ impl<'a> Lowerer<'a> {
                 return Err(format!("the expression {name} is not simulated"));
             }
         }))
+    }
+
+    /// Three registers that say where in a texture.
+    fn coordinates(&mut self, at: Handle<Expression>, layer: Option<Handle<Expression>>) -> Result<Reg> {
+        let mut rows = self.rows(at)?;
+        if let Some(layer) = layer {
+            rows.push(self.scalar(layer)?);
+        }
+        rows.resize(3, self.word(0));
+        self.contiguous(&rows)
+    }
+
+    fn sample(&mut self, expression: &Expression) -> Result<Vec<Reg>> {
+        let Expression::ImageSample {
+            image,
+            sampler,
+            gather,
+            coordinate,
+            array_index,
+            offset,
+            level,
+            depth_ref: None,
+            clamp_to_edge: false,
+        } = *expression
+        else {
+            return Err("sampling that compares or clamps is not simulated".into());
+        };
+        let (texture, sampler) = (self.port(image)?, self.port(sampler)?);
+        let axes = layout::words(self.module, self.inner(coordinate))?;
+        let at = self.coordinates(coordinate, array_index)?;
+        let offset = offset.map(|offset| self.coordinates(offset, None)).transpose()?;
+        let how = match (gather, level) {
+            (Some(component), _) => Sampling::Gather(component as u32),
+            (None, naga::SampleLevel::Exact(level)) => Sampling::Level(self.scalar(level)?),
+            (None, naga::SampleLevel::Zero) => Sampling::Level(self.word(0)),
+            (None, _) => return Err("sampling at a level that gradients choose is not simulated".into()),
+        };
+        let to = self.allocate(4)?;
+        self.emit(Op::TextureSample { to, texture, sampler, at, axes, offset, how });
+        Ok((to..to + 4).collect())
     }
 
     /// Whether a value of a local variable is used only by arithmetic of the same `Emit`, so that nothing can store
@@ -1030,6 +1144,10 @@ impl<'a> Lowerer<'a> {
         }
         Ok(vec![sum])
     }
+}
+
+fn not_simulated(name: &str, what: &str) -> String {
+    format!("the variable {name} is {what}, which is not simulated")
 }
 
 fn update(fun: &AtomicFunction, kind: ScalarKind) -> Binary {
