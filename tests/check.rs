@@ -327,6 +327,9 @@ fn an_operation_of_the_subgroup_in_divergent_flow_is_found() {
     only(text, &at(16), FindingKind::DivergentSubgroupOperation);
     let uniform = text.replace("(lane + round) % 3u", "round % 3u");
     clean(&uniform, &at(16));
+    // So does everybody, where nothing brings lanes together.
+    let alone = CheckOptions { rendezvous: false, ..at(16) };
+    only(&uniform, &alone, FindingKind::DivergentSubgroupOperation);
     // In a branch those who take it are together under every schedule.
     let branch = "
         @group(0) @binding(0) var<storage, read_write> out: array<u32>;

@@ -59,6 +59,9 @@ pub(super) struct CheckArgs {
     /// Rounds of a loop in a workgroup after which it is taken to be endless
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value_t = CheckOptions::default().iterations)]
     iterations: u32,
+    /// Lets lanes go on alone where operations of the subgroup bring them together, as if a device did not
+    #[arg(long)]
+    no_rendezvous: bool,
     /// Leaves findings of this kind out; may be given several times
     #[arg(long, value_name = "KIND", value_parser = kinds())]
     allow: Vec<FindingKind>,
@@ -125,8 +128,8 @@ pub(super) fn run(args: &CheckArgs) -> Result {
         );
     }
 
-    let CheckArgs { lanes, schedules, seed, iterations, .. } = *args;
-    let options = CheckOptions { lanes, schedules, seed, iterations };
+    let CheckArgs { lanes, schedules, seed, iterations, no_rendezvous, .. } = *args;
+    let options = CheckOptions { lanes, schedules, seed, iterations, rendezvous: !no_rendezvous };
     let mut report = check::check(&text, &run, &options).map_err(failure)?;
     let found = report.findings.len();
     report.findings.retain(|finding| !args.allow.contains(&finding.kind));

@@ -110,11 +110,14 @@ pub struct CheckOptions {
     pub seed: u64,
     /// Jumps backwards that a subgroup may do in a workgroup before its loop is taken to be endless.
     pub iterations: u32,
+    /// Whether independent lanes wait for each other at operations of the subgroup, as WGSL has it in uniform control flow.
+    /// Without, one takes part with whom it meets there: as on a device that brings lanes together nowhere.
+    pub rendezvous: bool,
 }
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { lanes: SimtOptions::DEFAULT_LANES, schedules: 8, seed: 1, iterations: 1 << 18 }
+        Self { lanes: SimtOptions::DEFAULT_LANES, schedules: 8, seed: 1, iterations: 1 << 18, rendezvous: true }
     }
 }
 
@@ -501,7 +504,8 @@ impl Checker<'_> {
             _ => false,
         };
         let mut checks = Checks::new(program, is_empty);
-        let how = How { workers: 1, iterations: self.options.iterations.saturating_mul(times), seed };
+        let CheckOptions { iterations, rendezvous, .. } = *self.options;
+        let how = How { workers: 1, iterations: iterations.saturating_mul(times), seed, rendezvous };
         let dispatch =
             Dispatch { program, workgroups: self.run.workgroups, bindings: &bindings, immediates: &[0; 256] };
         let counts = machine::run_watched(&dispatch, how, &mut checks);

@@ -176,12 +176,14 @@ pub(crate) struct How {
     /// Where the lanes of a subgroup are independent of each other: what the order comes from in which they and the
     /// workgroups go on.
     pub(crate) seed: Option<u64>,
+    /// Whether they wait for each other at operations of the subgroup even so, until no others can go on.
+    pub(crate) rendezvous: bool,
 }
 
 impl How {
     /// In step, on so many threads.
     pub(crate) fn in_step(workers: usize) -> Self {
-        Self { workers, iterations: MAX_ITERATIONS, seed: None }
+        Self { workers, iterations: MAX_ITERATIONS, seed: None, rendezvous: true }
     }
 }
 
@@ -350,8 +352,8 @@ impl<'a, const W: usize> Workgroup<'a, W> {
         // Subgroups of different workgroups are in different orders.
         let seed = self.how.seed.map(|seed| Random::new(seed ^ index.rotate_left(32)).word());
         self.random = seed.map(Random::new);
-        let iterations = self.how.iterations;
-        let launch = Launch { workgroup: id, workgroups: self.dispatch.workgroups, iterations, seed };
+        let How { iterations, rendezvous, .. } = self.how;
+        let launch = Launch { workgroup: id, workgroups: self.dispatch.workgroups, iterations, seed, rendezvous };
         for subgroup in &mut self.subgroups {
             subgroup.launch(self.dispatch.program, &launch);
         }

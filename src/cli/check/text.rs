@@ -40,7 +40,10 @@ fn one(checked: &Checked<'_>, finding: &Finding, style: &Style) -> String {
     };
     let schedule = match finding.seed {
         None => "in lockstep".into(),
-        Some(seed) => format!("under seed {seed}, which --seed {seed} --schedules 1 repeats"),
+        Some(seed) => {
+            let alone = if checked.options.rendezvous { "" } else { " --no-rendezvous" };
+            format!("under seed {seed}, which --seed {seed} --schedules 1{alone} repeats")
+        }
     };
     text += &format!("   {faint}={plain} seen {times} {schedule}\n");
     if finding.kind == FindingKind::OutOfBounds && checked.guessed {

@@ -36,6 +36,8 @@ pub(super) struct Launch {
     pub(super) iterations: u32,
     /// Where lanes are independent: what their order comes from.
     pub(super) seed: Option<u64>,
+    /// Whether they wait for each other at operations of the subgroup even so.
+    pub(super) rendezvous: bool,
 }
 
 /// A subgroup of a workgroup.
@@ -47,7 +49,9 @@ pub(super) struct Subgroup<const W: usize> {
     /// Those of them that have not returned.
     live: Mask,
     groups: Groups,
-    /// Where lanes are independent: those that wait at an operation of the subgroup until no others can go on.
+    /// Whether independent lanes wait for each other at operations of the subgroup.
+    rendezvous: bool,
+    /// Those that do, until no others can go on.
     together: Vec<Group>,
     /// The lanes that wait at barriers: at one, or the program is wrong.
     arrived: Vec<Group>,
@@ -96,6 +100,7 @@ impl<const W: usize> Subgroup<W> {
             live: 0,
             groups: Groups::default(),
             together: Vec::new(),
+            rendezvous: true,
             arrived: Vec::new(),
             iterations: 0,
             turn: 0,
@@ -108,6 +113,7 @@ impl<const W: usize> Subgroup<W> {
     pub(super) fn launch(&mut self, program: &Program, launch: &Launch) {
         self.live = self.launched;
         self.groups.random = launch.seed.map(|seed| Random::new(seed.wrapping_add(self.id.into())));
+        self.rendezvous = launch.rendezvous;
         self.groups.add(0, self.launched);
         self.arrived.clear();
         self.iterations = launch.iterations;
@@ -243,7 +249,7 @@ impl<const W: usize> Subgroup<W> {
                     break Ok(());
                 }
                 fuel -= 1;
-                if op.is_of_subgroup() && self.met.take() != Some(at) {
+                if self.rendezvous && op.is_of_subgroup() && self.met.take() != Some(at) {
                     self.wait_together(at);
                     break Ok(());
                 }
