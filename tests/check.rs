@@ -514,3 +514,27 @@ fn a_run_that_does_not_fit_is_an_error() {
     refused(&|run| run.workgroups[1] = 0, "from 1 to 65535");
     refused(&|run| drop(run.buffers.pop()), "group 0, binding 1");
 }
+
+/// A barrier of the subgroup puts a writer in order with the readers of its own subgroup, and with no others.
+#[test]
+fn readers_of_other_subgroups_are_remembered_behind_those_of_ones_own() {
+    let text = "
+        var<workgroup> x: u32;
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(16) fn main(
+            @builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) id: vec3u
+        ) {
+            if i == 0u { x = 3u; }
+            workgroupBarrier();
+            out[id.x] = x; //!
+            subgroupBarrier();
+            if i == WRITER { x = 4u; } //?
+        }";
+    for lanes in [4, 8] {
+        for writer in ["15u", "12u", "0u"] {
+            let text = text.replace("WRITER", writer);
+            only(&text, &CheckOptions { schedules: 0, ..at(lanes) }, FindingKind::DataRace);
+        }
+    }
+    clean(&text.replace("WRITER", "15u"), &CheckOptions { schedules: 0, ..at(16) });
+}
