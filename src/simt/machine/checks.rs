@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::groups::{Mask, lanes};
+use super::groups::{Group, Mask, lanes};
 use super::watch::{Access, Touch, Watch};
 use crate::simt::program::{OUT_OF_BOUNDS, Program, Source, WORKGROUP};
 
@@ -205,6 +205,11 @@ pub(crate) struct Checks {
     /// Which lanes took part in operations of the subgroup: by workgroup, local index and instruction, each time.
     pub(crate) together: HashMap<([u32; 3], u32, u32), Vec<Mask>>,
     remembered: usize,
+    /// Where others waited when these lanes of a subgroup met, the first time: by workgroup, subgroup and who met where.
+    pub(crate) apart: HashMap<([u32; 3], u32, Group), Vec<Group>>,
+    /// Jumps backwards that each subgroup of the workgroup did, and the most that any of a workgroup did.
+    jumps: Vec<u32>,
+    pub(crate) most_jumps: u32,
 }
 
 /// Masks that are remembered of operations of subgroups.
@@ -237,6 +242,9 @@ impl Checks {
             subgroups: vec![(0, 0); invocations.div_ceil(program.lanes) as usize],
             together: HashMap::new(),
             remembered: 0,
+            apart: HashMap::new(),
+            jumps: vec![0; invocations.div_ceil(program.lanes) as usize],
+            most_jumps: 0,
         }
     }
 
@@ -273,6 +281,10 @@ impl Checks {
     /// The epoch that the workgroup began with.
     fn first_of_workgroup(&self) -> u32 {
         self.workgroups.last().map_or(0, |(first, _)| *first)
+    }
+
+    fn workgroup_id(&self) -> [u32; 3] {
+        self.workgroups.last().map_or([0; 3], |(_, id)| *id)
     }
 
     /// Since when accesses of the workgroup to this slot are not in order.
@@ -455,6 +467,7 @@ impl Watch for Checks {
         self.workgroups.push((self.epoch, id));
         (self.workgroup_since, self.storage_since) = (self.epoch, self.epoch);
         self.subgroups.fill((self.epoch, 0));
+        self.jumps.fill(0);
     }
 
     fn barrier(&mut self, orders: naga::Barrier) {
@@ -470,6 +483,22 @@ impl Watch for Checks {
 
     fn subgroup(&mut self, id: u32) {
         self.subgroup = id;
+    }
+
+    fn again(&mut self, _at: u32, _mask: Mask) {
+        let jumps = &mut self.jumps[self.subgroup as usize];
+        *jumps += 1;
+        self.most_jumps = self.most_jumps.max(*jumps);
+    }
+
+    fn apart(&mut self, here: Group, others: impl Iterator<Item = Group>) {
+        if self.apart.len() < MOST_MASKS {
+            let mut others = others.peekable();
+            if others.peek().is_some() {
+                let workgroup = self.workgroup_id();
+                self.apart.entry((workgroup, self.subgroup, here)).or_insert_with(|| others.collect());
+            }
+        }
     }
 
     fn subgroup_barrier(&mut self) {
@@ -523,7 +552,7 @@ impl Watch for Checks {
         if self.remembered >= MOST_MASKS {
             return;
         }
-        let workgroup = self.workgroups.last().map_or([0; 3], |(_, id)| *id);
+        let workgroup = self.workgroup_id();
         for lane in lanes(mask) {
             let local = self.first_lane() + lane as u32;
             self.together.entry((workgroup, local, at)).or_default().push(mask);
