@@ -1,7 +1,7 @@
 //! The simulator's checks: every kind of mistake is found at its lines, and what is right is left alone.
 
 use wavelane::ErrorKind;
-use wavelane::simt::check::{CheckOptions, Fill, Finding, FindingKind, Report, Run, check};
+use wavelane::simt::check::{CheckOptions, Fill, Finding, FindingKind, Level, Report, Run, check};
 
 const WIDTHS: [u32; 6] = [4, 8, 16, 32, 64, 128];
 
@@ -238,7 +238,7 @@ fn an_index_beyond_the_end_is_found() {
             out[id.x] = numbers[id.x + 1u]; //!
         }";
     let finding = only(text, &at(16), FindingKind::OutOfBounds);
-    assert_eq!((finding.message.as_str(), finding.at.workgroup), ("index 256 of 256 elements", [3, 0, 0]));
+    assert_eq!((finding.message.as_str(), finding.at.workgroup), ("index 256 of 256 elements of `numbers`", [3, 0, 0]));
     assert_eq!((&*finding.at.invocations, finding.times), (&[63][..], 1));
     let constant = "
         struct Tail { first: vec2<u32>, rest: array<vec2<u32>> }
@@ -249,14 +249,35 @@ fn an_index_beyond_the_end_is_found() {
                 out.rest[999].y = 1u; //!
             }
         }";
-    assert_eq!(only(constant, &at(16), FindingKind::OutOfBounds).message, "index 999 of 4 elements");
+    assert_eq!(only(constant, &at(16), FindingKind::OutOfBounds).message, "index 999 of 4 elements of `out`");
     let local = "
         @group(0) @binding(0) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             var table = array<u32, 4>(1u, 2u, 3u, 4u);
             out[id.x] = table[id.x % 5u]; //!
         }";
-    only(local, &at(16), FindingKind::OutOfBounds);
+    assert_eq!(only(local, &at(16), FindingKind::OutOfBounds).variable.as_deref(), Some("table"));
+}
+
+#[test]
+fn indices_of_one_line_beyond_the_ends_of_several_variables_are_findings_each() {
+    let text = "
+        var<private> small: array<u32, 3>;
+        var<workgroup> tile: array<array<u32, 2>, 2>;
+        @group(0) @binding(0) var<storage, read> numbers: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        fn pick(table: ptr<function, array<u32, 4>>, i: u32) -> u32 { return (*table)[i]; }
+        @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+            var mine = array<u32, 4>();
+            if i == 7u {
+                out[0] = numbers[i + 99u] + small[i] + tile[1][i] + pick(&mine, i);
+            }
+        }";
+    let mut run = Run::reflect(text, None).expect("it is valid");
+    run.workgroups = [1; 3];
+    let findings = check(text, &run, &at(8)).expect("it runs").findings;
+    let variables: Vec<_> = findings.iter().filter_map(|finding| finding.variable.as_deref()).collect();
+    assert_eq!(variables, ["numbers", "small", "tile", "mine"], "{findings:#?}");
 }
 
 #[test]
@@ -270,7 +291,7 @@ fn a_word_that_nobody_wrote_is_found() {
             out[id.x] = tile[i]; //!
         }";
     let finding = only(text, &at(32), FindingKind::NeverWritten);
-    assert_eq!(finding.at.invocations, [63]);
+    assert_eq!((&*finding.at.invocations, finding.level), (&[63][..], Level::Warning));
     let storage = "
         @group(0) @binding(0) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -281,8 +302,8 @@ fn a_word_that_nobody_wrote_is_found() {
     run.buffers[0].fill = Fill::Empty;
     let findings = check(storage, &run, &at(32)).expect("it runs").findings;
     assert_eq!(
-        findings.iter().map(|f| (f.kind, f.at.line)).collect::<Vec<_>>(),
-        [(FindingKind::NeverWritten, Some(4))]
+        findings.iter().map(|f| (f.kind, f.level, f.at.line)).collect::<Vec<_>>(),
+        [(FindingKind::NeverWritten, Level::Error, Some(4))]
     );
 }
 
@@ -302,7 +323,8 @@ fn a_lane_that_does_not_take_part_is_not_read() {
         )
     };
     let options = CheckOptions { schedules: 0, ..at(8) };
-    only(&text("subgroupShuffle(id.x, lane + 4u)"), &options, FindingKind::InactiveLane);
+    let finding = only(&text("subgroupShuffle(id.x, lane + 4u)"), &options, FindingKind::InactiveLane);
+    assert_eq!(finding.level, Level::Warning);
     only(&text("subgroupShuffleXor(id.x, 4u)"), &options, FindingKind::InactiveLane);
     only(&text("subgroupShuffleDown(id.x, 1u)"), &options, FindingKind::InactiveLane);
     clean(&text("subgroupShuffleUp(id.x, 1u)"), &options);
@@ -354,6 +376,8 @@ fn loops_that_do_not_end_are_told_from_those_that_only_some_schedules_end() {
         }";
     let options = CheckOptions { iterations: 1000, schedules: 4, ..at(8) };
     let finding = only(endless, &options, FindingKind::EndlessLoop);
+    // One schedule of independent lanes is enough, where it does not end either.
+    assert_eq!(run(endless, &options).schedules.iter().map(|ran| ran.seed).collect::<Vec<_>>(), [None, Some(1)]);
     assert_eq!(finding.at.invocations, [0, 1, 2, 3, 4, 5, 6, 7]);
     // One that takes longer than is waited for is no matter of schedules, although independent lanes may go round more often.
     let long = "
@@ -600,4 +624,67 @@ fn a_run_that_does_not_fit_is_an_error() {
     refused(&|run| run.buffers[1].fill = Fill::Random { seed: 1, low: 3.0, high: 3.0 }, "no number");
     refused(&|run| run.workgroups[1] = 0, "from 1 to 65535");
     refused(&|run| drop(run.buffers.pop()), "group 0, binding 1");
+}
+
+/// A barrier of the subgroup puts a writer in order with the readers of its own subgroup, and with no others.
+#[test]
+fn readers_of_other_subgroups_are_remembered_behind_those_of_ones_own() {
+    let text = "
+        var<workgroup> x: u32;
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(16) fn main(
+            @builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) id: vec3u
+        ) {
+            if i == 0u { x = 3u; }
+            workgroupBarrier();
+            out[id.x] = x; //!
+            subgroupBarrier();
+            if i == WRITER { x = 4u; } //?
+        }";
+    for lanes in [4, 8] {
+        for writer in ["15u", "12u", "0u"] {
+            let text = text.replace("WRITER", writer);
+            only(&text, &CheckOptions { schedules: 0, ..at(lanes) }, FindingKind::DataRace);
+        }
+    }
+    clean(&text.replace("WRITER", "15u"), &CheckOptions { schedules: 0, ..at(16) });
+}
+
+#[test]
+fn an_operation_of_the_subgroup_tells_where_the_other_lanes_wait() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(16) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32
+        ) {
+            var sum = 0u;
+            if lane < 4u {
+                sum = subgroupAdd(1u); //?
+            }
+            sum += subgroupAdd(2u); //!
+            out[id.x] = sum;
+        }";
+    let finding = only(text, &at(16), FindingKind::DivergentSubgroupOperation);
+    let other = finding.other.expect("where the others wait");
+    assert_eq!(other.what, "wait meanwhile");
+    assert!(other.invocations.iter().all(|local| *local < 4), "{other:?}");
+}
+
+/// By the letter of WGSL a write of one component may touch the whole vector; see the module's documentation.
+#[test]
+fn components_of_a_vector_are_places_of_their_own() {
+    let text = "
+        var<workgroup> place: vec2<u32>;
+        @group(0) @binding(0) var<storage, read_write> out: array<vec4<u32>>;
+        @compute @workgroup_size(64) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32
+        ) {
+            if i == 0u { place.x = 1u; }
+            if i == 63u { place.y = 2u; }
+            workgroupBarrier();
+            out[id.x / 4u][id.x % 4u] = place.x + place.y;
+        }";
+    for lanes in WIDTHS {
+        clean(text, &at(lanes));
+    }
 }

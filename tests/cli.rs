@@ -59,6 +59,7 @@ const CASES: &[Case] = &[
     ("check_bounds_loops", Needs::Nothing, check_bounds_loops),
     ("check_writes_json_and_sarif", Needs::Nothing, check_writes_json_and_sarif),
     ("check_leaves_out_what_is_allowed", Needs::Nothing, check_leaves_out_what_is_allowed),
+    ("check_passes_warnings_unless_they_are_denied", Needs::Nothing, check_passes_warnings_unless_they_are_denied),
     ("check_writes_a_run_file_that_it_reads", Needs::Nothing, check_writes_a_run_file_that_it_reads),
     ("check_takes_what_a_run_file_says", Needs::Nothing, check_takes_what_a_run_file_says),
     ("check_refuses_wrong_run_files_with_code_2", Needs::Nothing, check_refuses_wrong_run_files_with_code_2),
@@ -788,7 +789,9 @@ fn check_writes_json_and_sarif() -> Outcome {
     let findings = report["findings"].as_array().ok_or("no findings")?;
     let expected = serde_json::json!([{
         "kind": "data-race",
+        "level": "error",
         "message": "two invocations touch `last`, and nothing puts them in order",
+        "variable": null,
         "times": 3,
         "seed": null,
         "at": {
@@ -826,6 +829,17 @@ fn check_leaves_out_what_is_allowed() -> Outcome {
     expect(run.stdout.starts_with("nothing found, 2 allowed: "), "how many", &run)?;
     let run = wavelane(&["check", TREE_SUM, "--allow", "endless-loop"])?;
     expect(run.code == Some(1) && run.stdout.contains("\n2 findings: "), "the others", &run)
+}
+
+fn check_passes_warnings_unless_they_are_denied() -> Outcome {
+    let args = ["check", "examples/check/width_32.wgsl", "--lanes", "64", "--sarif", "-"];
+    let run = wavelane(&args[..4])?;
+    expect(run.code == Some(0) && run.stdout.starts_with("warning[never-written]: "), "code 0 and a warning", &run)?;
+    expect(run.stdout.contains("\n1 warning: "), "how many", &run)?;
+    let sarif: Value = serde_json::from_str(&wavelane(&args)?.stdout)?;
+    expect(sarif["runs"][0]["results"][0]["level"] == "warning", "the level", &run)?;
+    let run = wavelane(&[&args[..4], &["--deny", "warnings"]].concat())?;
+    expect(run.code == Some(1) && run.stdout.starts_with("warning["), "code 1", &run)
 }
 
 fn check_writes_a_run_file_that_it_reads() -> Outcome {

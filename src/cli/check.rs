@@ -11,7 +11,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 use wavelane::simt::SimtOptions;
-use wavelane::simt::check::{self, CheckOptions, Finding, FindingKind, Outcome, Place, Report, Run};
+use wavelane::simt::check::{self, CheckOptions, Finding, FindingKind, Level, Outcome, Place, Report, Run};
 use wavelane::{Error, ErrorKind};
 
 use super::output::{self, Destination};
@@ -23,14 +23,16 @@ use run_file::RunFile;
 /// Found are data races, barriers that not all reach, operations of the subgroup whose lanes depend on the schedule, indices
 /// out of bounds, memory that nobody wrote, lanes that are not there and loops that do not end. The shader runs in
 /// lockstep, and under schedules in which lanes, subgroups and workgroups go on independently of each other. The exit code
-/// is 1 if something was found.
+/// is 1 if an error was found, or with `--deny warnings` anything: zeros of workgroup memory that nobody wrote, and values of
+/// lanes that do not take part, may be what is meant, and are warnings.
 ///
 /// Without --run, the workgroups and the contents of the buffers are guessed from the shader, and printed. --init writes
 /// the guess to a file, whose comments say what else it may hold.
 ///
 /// The JSON is one object: `schema` (1; fields are only ever added), `version`, `shader`, `lanes`, `run` as in the run file,
 /// `schedules` with `seed` (null in lockstep), `ended`, `issues` and `same_as_lockstep`, the number of findings `allowed`, and
-/// `findings` with `kind`, `message`, `times`, `seed`, `at` and `other`, which is null or the other side. Each side has `line`
+/// `findings` with `kind`, `level` (`error` or `warning`), `message`, `variable` (null, or what an index is beyond the end of),
+/// `times`, `seed`, `at` and `other`, which is null or the other side. Each side has `line`
 /// (null where there is none), `function`, `text`, `what`, `workgroup` and `invocations`. A FILE of `-` is standard output,
 /// which then gets no text.
 #[derive(Debug, Args)]
@@ -65,6 +67,9 @@ pub(super) struct CheckArgs {
     /// Leaves findings of this kind out; may be given several times
     #[arg(long, value_name = "KIND", value_parser = kinds())]
     allow: Vec<FindingKind>,
+    /// Takes warnings for errors
+    #[arg(long, value_name = "LEVEL", value_parser = ["warnings"])]
+    deny: Option<String>,
     /// Writes the findings as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -143,7 +148,8 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     if to_person {
         output::print(text::write(&checked, output::is_styled()))?;
     }
-    if checked.report.findings.is_empty() { Ok(()) } else { Err(Failure::findings()) }
+    let denied = |finding: &Finding| args.deny.is_some() || finding.level == Level::Error;
+    if checked.report.findings.iter().any(denied) { Err(Failure::findings()) } else { Ok(()) }
 }
 
 /// Writes a run to a file that is not there yet.
@@ -182,7 +188,9 @@ struct JsonSchedule {
 #[derive(Serialize)]
 struct JsonFinding<'a> {
     kind: &'static str,
+    level: &'static str,
     message: &'a str,
+    variable: Option<&'a str>,
     times: u64,
     seed: Option<u64>,
     at: JsonPlace<'a>,
@@ -220,9 +228,10 @@ fn json(checked: &Checked<'_>) -> Result<String> {
 
 impl<'a> From<&'a Finding> for JsonFinding<'a> {
     fn from(finding: &'a Finding) -> Self {
-        let Finding { kind, message, at, other, times, seed } = finding;
+        let Finding { kind, level, message, variable, at, other, times, seed } = finding;
         let (at, other) = (at.into(), other.as_ref().map(JsonPlace::from));
-        Self { kind: kind.name(), message, times: *times, seed: *seed, at, other }
+        let (level, variable) = (level.name(), variable.as_deref());
+        Self { kind: kind.name(), level, message, variable, times: *times, seed: *seed, at, other }
     }
 }
 

@@ -29,19 +29,29 @@
 //! [`Observe::Checks`](super::Observe) tells texels out of bounds, and no races of texels.
 //!
 //! The shader runs in lockstep first, then under schedules in which lanes and subgroups go on independently of each
-//! other, one for each seed, and workgroups start in another order. The same seed gives the same schedule.
+//! other, one for each seed, and workgroups start in another order. The same seed gives the same schedule. Where neither
+//! lockstep nor the first of these ends a loop, no more are tried.
+//!
+//! # What is not found
+//!
+//! Values are not followed: a lane that reads another that does not take part may well leave the value alone, and zeros of
+//! workgroup memory that nobody wrote may be meant. Such findings are of [`Level::Warning`].
+//!
+//! Components of a vector are places of their own. WGSL lets an implementation access the whole vector where a shader
+//! writes one component, so that two invocations which write `v.x` and `v.y` have to be put in order by its letter; naga
+//! writes the component alone, and so do the devices that this crate was run on.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::machine::checks::{Checks, Detail, Found, Kind, Who};
-use super::machine::groups::{Mask, Random};
+use super::machine::groups::{Group, Mask, Random, lanes};
 use super::machine::watch::Access;
 use super::machine::{self, Bound, Cause, Dispatch, Fault, How, Resource};
 use super::memory::Memory;
 use super::operation::float_to_half;
-use super::program::{Program, Slot, layout};
+use super::program::{Program, Slot, WORKGROUP, layout};
 use super::{Counts, SimtOptions};
 use crate::error::{Error, Result};
 use crate::shader::{MAX_LANES, MIN_LANES};
@@ -126,7 +136,7 @@ impl Default for CheckOptions {
 pub struct Report {
     /// Each once, in the order in which they were found.
     pub findings: Vec<Finding>,
-    /// The schedules, lockstep first.
+    /// The schedules, lockstep first: fewer than were asked for where the first two do not end a loop.
     pub schedules: Vec<Outcome>,
 }
 
@@ -153,9 +163,9 @@ pub enum FindingKind {
     DivergentSubgroupOperation,
     /// An index beyond the end. WGSL leaves open what is read, and drops what is written or puts it elsewhere.
     OutOfBounds,
-    /// A word is read that nobody wrote. Workgroup memory begins as zeros, so this is defined there, and rarely meant.
+    /// A word is read that nobody wrote. Workgroup memory begins as zeros, so this is defined there, and a warning.
     NeverWritten,
-    /// A lane reads the value of a lane that does not take part. Shifts beyond the ends of a subgroup do not count: a scan
+    /// A lane reads the value of a lane that does not take part, which is a warning. Shifts beyond the ends of a subgroup do not count: a scan
     /// leaves what they read alone.
     InactiveLane,
     /// A loop that does not end.
@@ -214,17 +224,42 @@ impl FindingKind {
     }
 }
 
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Level {
+    /// It may be what is meant: zeros of workgroup memory that nobody wrote, or a value of a lane that does not take part,
+    /// which the reader may leave alone.
+    Warning,
+    /// Results rest on what is not defined, or on the schedule.
+    Error,
+}
+
+impl Level {
+    /// Its name: `warning`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// A mistake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Which.
     pub kind: FindingKind,
+    /// How grave it is.
+    pub level: Level,
     /// In a sentence.
     pub message: String,
     /// Where it shows, and for whom.
     pub at: Place,
-    /// The other side: of a race, of a barrier.
+    /// The other side: of a race, of a barrier; where other lanes wait meanwhile, of an operation of the subgroup.
     pub other: Option<Place>,
+    /// The variable whose end an index is beyond.
+    pub variable: Option<String>,
     /// How often it was seen under the schedule that showed it first.
     pub times: u64,
     /// That schedule's seed; none for lockstep.
@@ -354,25 +389,43 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
             return Err(Error::argument(format!("two buffers are bound to group {group}, binding {binding}")));
         }
     }
-    let mut checker = Checker { module: &module, program: &program, run, options, findings: Vec::new() };
-    let lockstep = checker.schedule(None, 1)?;
+    let rendezvous = options.rendezvous;
+    let mut checker = Checker { module: &module, program: &program, run, rendezvous, findings: Vec::new() };
+    let lockstep = checker.schedule(None, options.iterations)?;
+    let is_endless = |ran: &Ran| matches!(&ran.counts, Err(Fault { cause: Cause::Endless { .. }, .. }));
+    // Independent lanes jump one by one, so they may do so more often. Where lockstep does not end, as often as it takes to
+    // see whether they pass each other.
+    let alone = lanes.min(invocations as u32);
+    let iterations = match is_endless(&lockstep) {
+        false => options.iterations.saturating_add(lockstep.most_jumps.saturating_mul(alone)),
+        true => options.iterations.saturating_mul(alone.min(8)),
+    };
+    // The most jumps with which a schedule ended.
+    let mut enough = 0;
     let mut schedules = vec![Outcome { seed: None, counts: lockstep.counts.clone().ok(), same_as_lockstep: true }];
     let mut ended = lockstep.counts.is_ok();
     for seed in (0..u64::from(options.schedules)).map(|nth| options.seed + nth) {
-        // Independent lanes jump one by one.
-        let one = checker.schedule(Some(seed), lanes)?;
-        if let Some(finding) = checker.other_lanes(seed, &lockstep.together, &one.together) {
+        let one = checker.schedule(Some(seed), iterations)?;
+        if let Some(finding) = checker.other_lanes(seed, &lockstep.together, &one) {
             keep(&mut checker.findings, finding);
         }
-        ended |= one.counts.is_ok();
+        if one.counts.is_ok() {
+            ended = true;
+            enough = enough.max(one.most_jumps);
+        }
+        let both_endless = is_endless(&lockstep) && is_endless(&one) && !ended;
         let same_as_lockstep = one.contents == lockstep.contents;
         schedules.push(Outcome { seed: Some(seed), counts: one.counts.ok(), same_as_lockstep });
+        if both_endless {
+            break;
+        }
     }
     let mut findings = std::mem::take(&mut checker.findings);
     without_consequences(&mut findings);
     // Lockstep must not end either where it may go round as often as the schedule that ended.
-    let is_endless = |ran: &Ran| matches!(&ran.counts, Err(Fault { cause: Cause::Endless { .. }, .. }));
-    let ends_otherwise = ended && is_endless(&lockstep) && is_endless(&checker.schedule(None, lanes)?);
+    let ends_otherwise = ended
+        && is_endless(&lockstep)
+        && (enough <= options.iterations || is_endless(&checker.schedule(None, enough)?));
     for finding in findings.iter_mut().filter(|finding| finding.kind == FindingKind::EndlessLoop) {
         let message = match finding.seed {
             None if ends_otherwise => {
@@ -476,11 +529,14 @@ fn bits(number: f64, scalar: naga::Scalar) -> u64 {
 /// Which lanes took part in operations of the subgroup: by workgroup, local index and instruction, each time.
 type Together = HashMap<([u32; 3], u32, u32), Vec<Mask>>;
 
+/// Where other lanes waited when some met at an operation: by workgroup, subgroup, and those who met.
+type Apart = HashMap<([u32; 3], u32, Group), Vec<Group>>;
+
 struct Checker<'a> {
     module: &'a naga::Module,
     program: &'a Program,
     run: &'a Run,
-    options: &'a CheckOptions,
+    rendezvous: bool,
     findings: Vec<Finding>,
 }
 
@@ -489,11 +545,13 @@ struct Ran {
     counts: Result<Counts, Fault>,
     contents: Vec<Vec<u8>>,
     together: Together,
+    apart: Apart,
+    most_jumps: u32,
 }
 
 impl Checker<'_> {
-    /// Runs under one schedule, with so many times the rounds of a loop that were asked for, and keeps what is found.
-    fn schedule(&mut self, seed: Option<u64>, times: u32) -> Result<Ran> {
+    /// Runs under one schedule, with so many rounds of its loops, and keeps what is found.
+    fn schedule(&mut self, seed: Option<u64>, iterations: u32) -> Result<Ran> {
         let program = self.program;
         let bindings = self.run.buffers.iter().map(|buffer| self.bound(buffer)).collect::<Result<Vec<_>>>()?;
         let is_empty = |slot: usize| match program.slots[slot] {
@@ -504,8 +562,7 @@ impl Checker<'_> {
             _ => false,
         };
         let mut checks = Checks::new(program, is_empty);
-        let CheckOptions { iterations, rendezvous, .. } = *self.options;
-        let how = How { workers: 1, iterations: iterations.saturating_mul(times), seed, rendezvous };
+        let how = How { workers: 1, iterations, seed, rendezvous: self.rendezvous };
         let dispatch =
             Dispatch { program, workgroups: self.run.workgroups, bindings: &bindings, immediates: &[0; 256] };
         let counts = machine::run_watched(&dispatch, how, &mut checks);
@@ -519,7 +576,8 @@ impl Checker<'_> {
             Ok(_) => {}
         }
         let contents = bindings.iter().map(|bound| bound.resource.contents()).collect();
-        Ok(Ran { counts, contents, together: checks.together })
+        let Checks { together, apart, most_jumps, .. } = checks;
+        Ok(Ran { counts, contents, together, apart, most_jumps })
     }
 
     fn bound(&self, buffer: &Buffer) -> Result<Bound> {
@@ -574,24 +632,40 @@ impl Checker<'_> {
     }
 
     /// The first operation of a subgroup in which other lanes took part than in lockstep.
-    fn other_lanes(&self, seed: u64, lockstep: &Together, now: &Together) -> Option<Finding> {
+    fn other_lanes(&self, seed: u64, lockstep: &Together, ran: &Ran) -> Option<Finding> {
         let differs = |(key, masks): &(&([u32; 3], u32, u32), &Vec<Mask>)| {
             let before = lockstep.get(*key)?;
             let nth = before.iter().zip(*masks).position(|(before, now)| before != now)?;
             Some((**key, before[nth], masks[nth]))
         };
-        let all = now.iter().filter_map(|entry| differs(&entry));
-        let ((workgroup, local, at), before, now) =
-            all.min_by_key(|((workgroup, local, at), ..)| (*at, *workgroup, *local))?;
+        let width = self.program.lanes;
+        // Those who are missing may wait elsewhere.
+        let elsewhere = |&((workgroup, local, at), before, now): &(([u32; 3], u32, u32), Mask, Mask)| {
+            let groups = ran.apart.get(&(workgroup, local / width, Group { at, mask: now }))?;
+            groups.iter().find(|group| group.mask & before & !now != 0)
+        };
+        let all = ran.together.iter().filter_map(|entry| differs(&entry));
+        let first = all.min_by_key(|one| {
+            let (workgroup, local, at) = one.0;
+            (at, elsewhere(one).is_none(), workgroup, local)
+        })?;
+        let elsewhere = elsewhere(&first);
+        let ((workgroup, local, at), before, now) = first;
+        let other = elsewhere.map(|group| {
+            let missing = lanes(group.mask & before & !now).map(|lane| local / width * width + lane as u32);
+            Teller(self.program).place(group.at, "wait meanwhile", workgroup, missing.collect())
+        });
         Some(Finding {
             kind: FindingKind::DivergentSubgroupOperation,
+            level: Level::Error,
             message: format!(
                 "other lanes take part under another schedule: {} in lockstep, {} under seed {seed}",
                 lanes_of(before),
                 lanes_of(now)
             ),
             at: Teller(self.program).place(at, "takes part", workgroup, vec![local]),
-            other: None,
+            other,
+            variable: None,
             times: 1,
             seed: Some(seed),
         })
@@ -639,21 +713,40 @@ impl Teller<'_> {
             Cause::Endless { at, workgroup, running } => {
                 let place = self.place(*at, "goes round", *workgroup, running.clone());
                 let message = "a loop that does not end".into();
-                return Finding { kind: FindingKind::EndlessLoop, message, at: place, other: None, times: 1, seed };
+                return Finding {
+                    kind: FindingKind::EndlessLoop,
+                    level: Level::Error,
+                    message,
+                    at: place,
+                    other: None,
+                    variable: None,
+                    times: 1,
+                    seed,
+                };
             }
             Cause::Refused(_) => unreachable!("what is refused is no finding"),
         };
-        Finding { kind, message: message.into(), at, other: Some(other), times: 1, seed }
+        let (level, message) = (Level::Error, message.into());
+        Finding { kind, level, message, at, other: Some(other), variable: None, times: 1, seed }
     }
 
     fn finding(&self, found: &Found, seed: Option<u64>) -> Finding {
+        let is_index = matches!(found.detail, Detail::Index { .. });
+        let variable = self.0.indexes(found.at.0).filter(|_| is_index).map(str::to_string);
+        let level = match (found.kind, found.detail) {
+            (Kind::InactiveLane, _) | (Kind::NeverWritten, Detail::Byte { slot: WORKGROUP, .. }) => Level::Warning,
+            _ => Level::Error,
+        };
         let (message, what, other) = match found.detail {
             Detail::Race { slot, byte, access, other } => (
                 format!("two invocations touch {}, and nothing puts them in order", self.byte(slot, byte)),
                 word(access),
                 word(other),
             ),
-            Detail::Index { index, length } => (format!("index {} of {length} elements", index as i32), "indexes", ""),
+            Detail::Index { index, length } => {
+                let of = variable.as_ref().map_or(String::new(), |name| format!(" of `{name}`"));
+                (format!("index {} of {length} elements{of}", index as i32), "indexes", "")
+            }
             Detail::Byte { slot, byte } => {
                 (format!("{} is read before anybody writes it", self.byte(slot, byte)), "reads", "")
             }
@@ -671,9 +764,11 @@ impl Teller<'_> {
                 Kind::NeverWritten => FindingKind::NeverWritten,
                 Kind::InactiveLane => FindingKind::InactiveLane,
             },
+            level,
             message,
             at,
             other,
+            variable,
             times: found.times,
             seed,
         }
@@ -690,12 +785,12 @@ pub(super) fn findings(program: &Program, found: &[Found]) -> Vec<Finding> {
     findings
 }
 
-/// Keeps a finding whose lines none of the same kind is about.
+/// Keeps a finding whose lines and variable none of the same kind is about.
 pub(super) fn keep(findings: &mut Vec<Finding>, finding: Finding) {
     let key = |finding: &Finding| {
         let mut sides: Vec<_> = sides(finding).collect();
         sides.sort();
-        (finding.kind, sides)
+        (finding.kind, sides, finding.variable.clone())
     };
     if findings.iter().all(|have| key(have) != key(&finding)) {
         findings.push(finding);
@@ -723,7 +818,7 @@ fn word(access: Access) -> &'static str {
 
 /// Lanes in words: `lanes 0 to 7, 12`.
 fn lanes_of(mask: Mask) -> String {
-    format!("lanes {}", ranges(&super::machine::groups::lanes(mask).map(|lane| lane as u32).collect::<Vec<_>>()))
+    format!("lanes {}", ranges(&lanes(mask).map(|lane| lane as u32).collect::<Vec<_>>()))
 }
 
 /// Numbers that grow, in words: `0 to 7, 12`.

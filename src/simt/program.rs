@@ -477,6 +477,8 @@ pub(crate) struct Program {
     /// Where in the text each instruction comes from, and in which function.
     sites: Vec<Site>,
     functions: Vec<String>,
+    /// Names of variables that are indexed.
+    names: Vec<String>,
     source: Option<String>,
     pub(crate) tables: Vec<SwitchTable>,
     pub(crate) registers: u32,
@@ -496,6 +498,8 @@ pub(crate) struct Program {
 struct Site {
     span: Span,
     function: u16,
+    /// The variable that it indexes, among the names; none is the first.
+    indexes: u16,
 }
 
 impl Program {
@@ -531,9 +535,15 @@ impl Program {
 
     /// The line of the text that an instruction comes from, where the text is known, and its function.
     pub(crate) fn line(&self, at: u32) -> (Option<u32>, &str) {
-        let Site { span, function } = self.sites[at as usize];
+        let Site { span, function, .. } = self.sites[at as usize];
         let line = self.source.as_deref().filter(|_| span.is_defined()).map(|text| span.location(text).line_number);
         (line, &self.functions[usize::from(function)])
+    }
+
+    /// The variable that an instruction indexes; none where it is a value without a name.
+    pub(crate) fn indexes(&self, at: u32) -> Option<&str> {
+        let name = &self.names[usize::from(self.sites[at as usize].indexes)];
+        (!name.is_empty()).then_some(name)
     }
 
     /// A line of the text.

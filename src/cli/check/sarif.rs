@@ -15,7 +15,7 @@ pub(super) fn write(checked: &Checked<'_>) -> Result<String> {
         json!({
             "id": kind.name(),
             "shortDescription": { "text": kind.description() },
-            "defaultConfiguration": { "level": "error" },
+            "defaultConfiguration": { "level": if kind == FindingKind::InactiveLane { "warning" } else { "error" } },
         })
     });
     let uri = uri(checked.shader);
@@ -44,7 +44,7 @@ fn result(checked: &Checked<'_>, finding: &Finding, uri: &str) -> Value {
     json!({
         "ruleId": finding.kind.name(),
         "ruleIndex": FindingKind::ALL.iter().position(|kind| *kind == finding.kind),
-        "level": "error",
+        "level": finding.level.name(),
         "message": { "text": message },
         "locations": [location(&finding.at, uri)],
         "relatedLocations": related,

@@ -1,6 +1,6 @@
 //! Findings for a person at the terminal, in the form of a compiler's.
 
-use wavelane::simt::check::{Finding, FindingKind, Place, ranges};
+use wavelane::simt::check::{Finding, FindingKind, Level, Place, ranges};
 
 use super::Checked;
 
@@ -10,13 +10,15 @@ const SHOWN: usize = 8;
 /// How the parts of a message look.
 struct Style {
     error: &'static str,
+    warning: &'static str,
     bold: &'static str,
     faint: &'static str,
     plain: &'static str,
 }
 
-const STYLED: Style = Style { error: "\x1b[1;31m", bold: "\x1b[1m", faint: "\x1b[1;34m", plain: "\x1b[0m" };
-const UNSTYLED: Style = Style { error: "", bold: "", faint: "", plain: "" };
+const STYLED: Style =
+    Style { error: "\x1b[1;31m", warning: "\x1b[1;33m", bold: "\x1b[1m", faint: "\x1b[1;34m", plain: "\x1b[0m" };
+const UNSTYLED: Style = Style { error: "", warning: "", bold: "", faint: "", plain: "" };
 
 pub(super) fn write(checked: &Checked<'_>, styled: bool) -> String {
     let style = if styled { STYLED } else { UNSTYLED };
@@ -25,8 +27,10 @@ pub(super) fn write(checked: &Checked<'_>, styled: bool) -> String {
 }
 
 fn one(checked: &Checked<'_>, finding: &Finding, style: &Style) -> String {
-    let Style { error, bold, faint, plain } = style;
-    let mut text = format!("{error}error[{}]{plain}{bold}: {}{plain}\n", finding.kind.name(), finding.message);
+    let Style { error, warning, bold, faint, plain } = style;
+    let color = if finding.level == Level::Warning { warning } else { error };
+    let (level, kind) = (finding.level.name(), finding.kind.name());
+    let mut text = format!("{color}{level}[{kind}]{plain}{bold}: {}{plain}\n", finding.message);
     for place in [Some(&finding.at), finding.other.as_ref()].into_iter().flatten() {
         if let Some(line) = place.line {
             let (shader, Place { function, text: code, .. }) = (checked.shader.display(), place);
@@ -78,10 +82,14 @@ fn invocations(numbers: &[u32]) -> String {
 
 /// How much was found, and how hard it was looked for.
 fn last_line(checked: &Checked<'_>) -> String {
-    let found = match checked.report.findings.len() {
-        0 => "nothing found".into(),
-        1 => "1 finding".into(),
-        count => format!("{count} findings"),
+    let warnings = checked.report.findings.iter().filter(|finding| finding.level == Level::Warning).count();
+    let found = match (checked.report.findings.len(), warnings) {
+        (0, _) => "nothing found".into(),
+        (1, 1) => "1 warning".into(),
+        (1, _) => "1 finding".into(),
+        (count, 0) => format!("{count} findings"),
+        (count, warnings) if warnings == count => format!("{count} warnings"),
+        (count, warnings) => format!("{count} findings, {warnings} of them warnings"),
     };
     let allowed = if checked.allowed > 0 { format!(", {} allowed", checked.allowed) } else { String::new() };
     let (lanes, schedules) = (checked.options.lanes, &checked.report.schedules);

@@ -2,8 +2,9 @@
 //! it sees indices only.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use super::groups::{Mask, lanes};
+use super::groups::{Group, Mask, lanes};
 use super::watch::{Access, Touch, Watch};
 use crate::simt::program::{OUT_OF_BOUNDS, Program, Source, WORKGROUP};
 
@@ -95,30 +96,25 @@ impl Seen {
     }
 }
 
-/// The last accesses of one kind: of two invocations of the workgroup, of which at least one is not who comes next, and of
-/// one of another workgroup, which no barrier puts in order.
+/// The last accesses of one kind in a workgroup, as many as it takes to tell a race with whoever comes next: the last one,
+/// the last one by another invocation of the same subgroup, which a barrier of the subgroup may put in order with it, and
+/// the last one by another subgroup, which no such barrier does. What is older is in order wherever these are.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
-    here: [Seen; 2],
-    elsewhere: Seen,
-}
+struct Last([Seen; 3]);
 
 impl Last {
-    /// Keeps an access of the workgroup that began with epoch `first`.
-    fn remember(&mut self, now: Seen, first: u32) {
-        let [last, _] = self.here;
-        if last.epoch() < first {
-            self.elsewhere = last;
+    /// Keeps an access. Those before `since` are in order with all that comes, where they are of this workgroup.
+    #[inline(always)]
+    fn remember(&mut self, now: Seen, since: Seen, subgroup: Range<u32>) {
+        let [last, ..] = self.0;
+        if last.0 >= since.0 && last.local() != now.local() {
+            if subgroup.contains(&last.local()) {
+                self.0[1] = last;
+            } else {
+                self.0 = [last, Seen::default(), last];
+            }
         }
-        // One local index is another invocation in each workgroup, which begins with an epoch of its own.
-        if last.local() != now.local() || last.epoch() != now.epoch() {
-            self.here[1] = last;
-        }
-        self.here[0] = now;
-    }
-
-    fn all(&self) -> [Seen; 3] {
-        [self.here[0], self.here[1], self.elsewhere]
+        self.0[0] = now;
     }
 }
 
@@ -136,20 +132,37 @@ struct AtomicWord {
     writes: Last,
 }
 
+/// Accesses of a word by workgroups before this one, which no barrier puts in order: the last of each kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Elsewhere {
+    reads: Seen,
+    atomic_reads: Seen,
+    atomic_writes: Seen,
+}
+
 /// Words, in pages: what is never touched takes no memory.
 #[derive(Debug)]
-struct Pages<T>(Vec<Option<Box<[T]>>>);
+struct Pages<T>(Vec<Box<[T]>>);
 
 /// Words of a page.
 const PAGE: usize = 1024;
 
 impl<T: Clone + Default> Pages<T> {
+    #[inline(always)]
     fn at(&mut self, index: u32) -> &mut T {
         let (page, place) = (index as usize / PAGE, index as usize % PAGE);
-        if page >= self.0.len() {
-            self.0.resize_with(page + 1, || None);
+        if self.0.get(page).is_none_or(|page| page.is_empty()) {
+            self.begin(page);
         }
-        &mut self.0[page].get_or_insert_with(|| vec![T::default(); PAGE].into())[place]
+        &mut self.0[page][place]
+    }
+
+    #[cold]
+    fn begin(&mut self, page: usize) {
+        if page >= self.0.len() {
+            self.0.resize_with(page + 1, Box::default);
+        }
+        self.0[page] = vec![T::default(); PAGE].into();
     }
 }
 
@@ -158,6 +171,10 @@ impl<T: Clone + Default> Pages<T> {
 struct Shadow {
     words: Pages<Word>,
     atomics: Pages<AtomicWord>,
+    /// Of workgroup memory, which ends with its workgroup, this stays empty.
+    elsewhere: Pages<Elsewhere>,
+    /// Whether that holds anything.
+    has_elsewhere: bool,
     /// Whether anybody writes to it: without that, nothing races.
     is_written: bool,
     /// Whether atomics touch it.
@@ -189,6 +206,11 @@ pub(crate) struct Checks {
     /// Which lanes took part in operations of the subgroup: by workgroup, local index and instruction, each time.
     pub(crate) together: HashMap<([u32; 3], u32, u32), Vec<Mask>>,
     remembered: usize,
+    /// Where others waited when these lanes of a subgroup met, the first time: by workgroup, subgroup and who met where.
+    pub(crate) apart: HashMap<([u32; 3], u32, Group), Vec<Group>>,
+    /// Jumps backwards that each subgroup of the workgroup did, and the most that any of a workgroup did.
+    jumps: Vec<u32>,
+    pub(crate) most_jumps: u32,
 }
 
 /// Masks that are remembered of operations of subgroups.
@@ -200,6 +222,8 @@ impl Checks {
         let shadow = |slot| Shadow {
             words: Pages(vec![]),
             atomics: Pages(vec![]),
+            elsewhere: Pages(vec![]),
+            has_elsewhere: false,
             is_written: program.writes(slot as u16),
             has_atomics: program.has_atomics(slot as u16),
             is_empty: empty(slot),
@@ -219,6 +243,9 @@ impl Checks {
             subgroups: vec![(0, 0); invocations.div_ceil(program.lanes) as usize],
             together: HashMap::new(),
             remembered: 0,
+            apart: HashMap::new(),
+            jumps: vec![0; invocations.div_ceil(program.lanes) as usize],
+            most_jumps: 0,
         }
     }
 
@@ -257,6 +284,10 @@ impl Checks {
         self.workgroups.last().map_or(0, |(first, _)| *first)
     }
 
+    fn workgroup_id(&self) -> [u32; 3] {
+        self.workgroups.last().map_or([0; 3], |(_, id)| *id)
+    }
+
     /// Since when accesses of the workgroup to this slot are not in order.
     fn since(&self, slot: u16) -> u32 {
         if slot == WORKGROUP { self.workgroup_since } else { self.storage_since }
@@ -278,30 +309,36 @@ impl Checks {
     }
 
     /// One unit of an access: reports what is wrong with it, and remembers it.
+    #[cold]
     fn touch_unit(&mut self, touch: &Touch<'_>, shadow: usize, unit: u32, now: Seen) {
         let Touch { slot, access, bytes, .. } = *touch;
         let byte = unit * bytes;
-        let Shadow { words, atomics, is_empty, has_atomics, .. } = &mut self.shadows[shadow];
+        let Shadow { words, atomics, elsewhere, is_empty, has_atomics, has_elsewhere, .. } = &mut self.shadows[shadow];
         let is_empty = *is_empty;
         let word = *words.at(unit);
         let atomic = if *has_atomics { *atomics.at(unit) } else { AtomicWord::default() };
-        let written = word.write.epoch().max(atomic.writes.here[0].epoch());
+        let elsewhere = if *has_elsewhere { *elsewhere.at(unit) } else { Elsewhere::default() };
+        let written = word.write.epoch().max(atomic.writes.0[0].epoch());
         let is_unwritten =
             if slot == WORKGROUP { written < self.first_of_workgroup() } else { is_empty && written == 0 };
         // WGSL lets workgroup memory begin as zeros, and counters rely on it.
         if access == Access::Read && is_unwritten {
             self.report(Kind::NeverWritten, now, None, Detail::Byte { slot, byte });
         }
-        let none = [Seen::default(); 3];
-        let writes = [word.write, Seen::default(), Seen::default()];
+        let all = |Last([a, b, c]), elsewhere| [a, b, c, elsewhere];
+        let none = [Seen::default(); 4];
+        let plain_writes = all(Last([word.write, Seen::default(), Seen::default()]), Seen::default());
         let (reads, atomic_reads) = match access {
-            Access::Write => (word.reads.all(), atomic.reads.all()),
-            Access::AtomicWrite => (word.reads.all(), none),
+            Access::Write => (all(word.reads, elsewhere.reads), all(atomic.reads, elsewhere.atomic_reads)),
+            Access::AtomicWrite => (all(word.reads, elsewhere.reads), none),
             Access::Read | Access::AtomicRead => (none, none),
         };
-        let atomic_writes = if let Access::Read | Access::Write = access { atomic.writes.all() } else { none };
+        let atomic_writes = match access {
+            Access::Read | Access::Write => all(atomic.writes, elsewhere.atomic_writes),
+            Access::AtomicRead | Access::AtomicWrite => none,
+        };
         let against = [
-            (Access::Write, writes),
+            (Access::Write, plain_writes),
             (Access::AtomicWrite, atomic_writes),
             (Access::Read, reads),
             (Access::AtomicRead, atomic_reads),
@@ -311,19 +348,109 @@ impl Checks {
             let detail = Detail::Race { slot, byte, access, other };
             self.report(Kind::Race, now, Some(before), detail);
         }
-        let first = self.first_of_workgroup();
-        let Shadow { words, atomics, .. } = &mut self.shadows[shadow];
-        match access {
-            Access::Read => words.at(unit).reads.remember(now, first),
-            Access::Write => words.at(unit).write = now,
-            Access::AtomicRead => atomics.at(unit).reads.remember(now, first),
-            Access::AtomicWrite => atomics.at(unit).writes.remember(now, first),
+        let (first, since, subgroup) = (self.first_of_workgroup(), Seen::new(self.since(slot), 0, 0), self.locals());
+        let Shadow { words, atomics, elsewhere, has_elsewhere, .. } = &mut self.shadows[shadow];
+        let last = match access {
+            Access::Write => {
+                words.at(unit).write = now;
+                return;
+            }
+            Access::Read => &mut words.at(unit).reads,
+            Access::AtomicRead => &mut atomics.at(unit).reads,
+            Access::AtomicWrite => &mut atomics.at(unit).writes,
+        };
+        let before = last.0[0];
+        last.remember(now, since, subgroup);
+        if slot != WORKGROUP && !before.is_nobody() && before.epoch() < first {
+            *has_elsewhere = true;
+            let elsewhere = elsewhere.at(unit);
+            match access {
+                Access::Read => elsewhere.reads = before,
+                Access::AtomicRead => elsewhere.atomic_reads = before,
+                Access::AtomicWrite | Access::Write => elsewhere.atomic_writes = before,
+            }
         }
+    }
+
+    /// The local indices of the subgroup that executes.
+    fn locals(&self) -> Range<u32> {
+        self.first_lane()..self.first_lane() + self.lanes
+    }
+
+    /// Reads by lanes, each of a unit, up to the first that needs a closer look.
+    #[inline(always)]
+    fn quick_reads(
+        &mut self,
+        slot: u16,
+        shadow: usize,
+        mask: Mask,
+        unit: impl Fn(usize) -> Option<u32>,
+        now: impl Fn(usize) -> Seen,
+    ) -> Option<usize> {
+        let (first, since) = (Seen::new(self.first_of_workgroup(), 0, 0), Seen::new(self.since(slot), 0, 0));
+        let subgroup = self.locals();
+        let Shadow { words, is_empty, .. } = &mut self.shadows[shadow];
+        let alone = slot == WORKGROUP;
+        let may_be_unwritten = !alone && !*is_empty;
+        first_where(mask, |lane| {
+            let Some(unit) = unit(lane) else { return false };
+            let (word, now) = (words.at(unit), now(lane));
+            let (write, read) = (word.write, word.reads.0[0]);
+            let in_order = write.0 < since.0 || write.local() == now.local();
+            let is_right = if write.0 >= first.0 { in_order } else { may_be_unwritten && write.is_nobody() };
+            if !is_right || !alone && read.0 < first.0 && !read.is_nobody() {
+                return true;
+            }
+            word.reads.remember(now, since, subgroup.clone());
+            false
+        })
+    }
+
+    /// Writes by lanes, as [`quick_reads`](Self::quick_reads).
+    #[inline(always)]
+    fn quick_writes(
+        &mut self,
+        slot: u16,
+        shadow: usize,
+        mask: Mask,
+        unit: impl Fn(usize) -> Option<u32>,
+        now: impl Fn(usize) -> Seen,
+    ) -> Option<usize> {
+        let (first, since) = (Seen::new(self.first_of_workgroup(), 0, 0), Seen::new(self.since(slot), 0, 0));
+        let Shadow { words, elsewhere, has_elsewhere, .. } = &mut self.shadows[shadow];
+        let alone = slot == WORKGROUP;
+        first_where(mask, |lane| {
+            let Some(unit) = unit(lane) else { return false };
+            let (word, now) = (words.at(unit), now(lane));
+            let of_others = |seen: Seen| !alone && seen.0 < first.0 && !seen.is_nobody();
+            let in_order = |seen: Seen| (seen.0 < since.0 || seen.local() == now.local()) && !of_others(seen);
+            let Last([last, same_subgroup, other_subgroup]) = word.reads;
+            // Where the last read is in order because of a barrier, all before it are.
+            let is_right = in_order(word.write)
+                && in_order(last)
+                && (last.0 < since.0 || same_subgroup.0 < since.0 && other_subgroup.0 < since.0)
+                && !(*has_elsewhere && !elsewhere.at(unit).reads.is_nobody());
+            if is_right {
+                word.write = now;
+            }
+            !is_right
+        })
     }
 
     fn now(&self, at: u32, lane: usize) -> Seen {
         Seen::new(self.subgroups[self.subgroup as usize].0, at, self.first_lane() + lane as u32)
     }
+}
+
+/// The first lane of a mask of which this holds.
+#[inline(always)]
+fn first_where(mask: Mask, mut holds: impl FnMut(usize) -> bool) -> Option<usize> {
+    // A row without gaps is the rule.
+    let (first, end) = (mask.trailing_zeros() as usize, (Mask::BITS - mask.leading_zeros()) as usize);
+    if mask.count_ones() as usize + first == end {
+        return (first..end).find(|lane| holds(*lane));
+    }
+    lanes(mask).find(|lane| holds(*lane))
 }
 
 impl Watch for Checks {
@@ -341,6 +468,7 @@ impl Watch for Checks {
         self.workgroups.push((self.epoch, id));
         (self.workgroup_since, self.storage_since) = (self.epoch, self.epoch);
         self.subgroups.fill((self.epoch, 0));
+        self.jumps.fill(0);
     }
 
     fn barrier(&mut self, orders: naga::Barrier) {
@@ -358,6 +486,22 @@ impl Watch for Checks {
         self.subgroup = id;
     }
 
+    fn again(&mut self, _at: u32, _mask: Mask) {
+        let jumps = &mut self.jumps[self.subgroup as usize];
+        *jumps += 1;
+        self.most_jumps = self.most_jumps.max(*jumps);
+    }
+
+    fn apart(&mut self, here: Group, others: impl Iterator<Item = Group>) {
+        if self.apart.len() < MOST_MASKS {
+            let mut others = others.peekable();
+            if others.peek().is_some() {
+                let workgroup = self.workgroup_id();
+                self.apart.entry((workgroup, self.subgroup, here)).or_insert_with(|| others.collect());
+            }
+        }
+    }
+
     fn subgroup_barrier(&mut self) {
         self.epoch += 1;
         self.subgroups[self.subgroup as usize] = (self.epoch, self.epoch);
@@ -371,34 +515,25 @@ impl Watch for Checks {
         if !is_written && !is_empty {
             return;
         }
-        let (first, since) = (self.first_of_workgroup(), self.since(touch.slot));
-        // Memory of other workgroups is gone; what they did to storage is in no order with this.
-        let alone = touch.slot == WORKGROUP;
-        let unwritten_before = if alone || is_empty { first } else { 0 };
+        let shift = touch.bytes.trailing_zeros();
         let first_lane = self.now(touch.at, 0);
-        for lane in lanes(touch.mask) {
-            if touch.addresses[lane] == OUT_OF_BOUNDS {
-                continue;
-            }
-            let now = Seen(first_lane.0 + lane as u64);
-            let may_race = |seen: Seen| {
-                let epoch = seen.epoch();
-                epoch >= since && seen.local() != now.local() || !alone && epoch < first && !seen.is_nobody()
+        let lane_of = |lane: usize| Seen(first_lane.0 + lane as u64);
+        for nth in 0..touch.units {
+            let unit = |lane: usize| {
+                let address = touch.addresses[lane];
+                (address != OUT_OF_BOUNDS).then_some((address >> shift) + nth)
             };
-            for unit in (touch.addresses[lane] / touch.bytes..).take(touch.units as usize) {
-                let word = self.shadows[shadow].words.at(unit);
-                // What is surely right needs no closer look.
-                match touch.access {
-                    Access::Read if !has_atomics && !may_race(word.write) && word.write.epoch() >= unwritten_before => {
-                        word.reads.remember(now, first);
-                    }
-                    Access::Write
-                        if !has_atomics && !may_race(word.write) && !word.reads.all().into_iter().any(may_race) =>
-                    {
-                        word.write = now;
-                    }
-                    _ => self.touch_unit(touch, shadow, unit, now),
+            let mut rest = touch.mask;
+            // What is surely right needs no closer look.
+            while let Some(lane) = match touch.access {
+                Access::Read if !has_atomics => self.quick_reads(touch.slot, shadow, rest, unit, lane_of),
+                Access::Write if !has_atomics => self.quick_writes(touch.slot, shadow, rest, unit, lane_of),
+                _ => (rest != 0).then(|| rest.trailing_zeros() as usize),
+            } {
+                if let Some(unit) = unit(lane) {
+                    self.touch_unit(touch, shadow, unit, lane_of(lane));
                 }
+                rest &= Mask::MAX.checked_shl(lane as u32 + 1).unwrap_or(0);
             }
         }
     }
@@ -418,7 +553,7 @@ impl Watch for Checks {
         if self.remembered >= MOST_MASKS {
             return;
         }
-        let workgroup = self.workgroups.last().map_or([0; 3], |(_, id)| *id);
+        let workgroup = self.workgroup_id();
         for lane in lanes(mask) {
             let local = self.first_lane() + lane as u32;
             self.together.entry((workgroup, local, at)).or_default().push(mask);

@@ -24,10 +24,10 @@ pub(super) fn first_lanes(count: u32) -> Mask {
 }
 
 /// Lanes that are at one instruction together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Group {
-    pub(super) at: u32,
-    pub(super) mask: Mask,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Group {
+    pub(crate) at: u32,
+    pub(crate) mask: Mask,
 }
 
 /// Numbers that nobody foresees, the same for the same seed: SplitMix64 (Steele, Lea and Flood 2014).

@@ -96,15 +96,28 @@ impl Profiler {
         self.places.clear();
         let addresses = lanes(touch.mask).map(|lane| touch.addresses[lane]);
         self.places.extend(addresses.filter(|address| *address != OUT_OF_BOUNDS).map(|address| address / bytes));
-        self.places.sort_unstable();
+        // Nearly always they are in order.
+        if !self.places.is_sorted() {
+            if self.places.is_sorted_by(|a, b| a >= b) {
+                self.places.reverse();
+            } else {
+                self.places.sort_unstable();
+            }
+        }
         self.places.dedup();
         self.places.len() as u64
     }
 
     /// Turns that banks need beyond the first: each gives one word a turn, to however many lanes want it.
     fn conflicts(&mut self, touch: &Touch<'_>) -> u64 {
-        self.different(touch, 4);
+        let different = self.different(touch, 4);
         let banks = self.banks;
+        if let [first, .., last] = self.places[..]
+            && u64::from(last - first) + 1 == different
+        {
+            // Neighbours take the banks in turn.
+            return (different.div_ceil(banks.into()) - 1) * u64::from(touch.units);
+        }
         self.places.sort_unstable_by_key(|word| word % banks);
         let turns = self.places.chunk_by(|a, b| a % banks == b % banks).map(<[u32]>::len).max();
         // A wider access takes as many turns again for each of its words.

@@ -200,17 +200,18 @@ impl<const W: usize> Subgroup<W> {
             None => TURN,
         };
         while self.turn > 0 {
-            let Some(group) = self.groups.take().or_else(|| self.meet()) else { break };
+            let Some(group) = self.groups.take().or_else(|| self.meet(watch)) else { break };
             self.run(group, program, resources, counts, watch)?;
         }
         Ok(())
     }
 
     /// Where no lanes can go on but those that wait for each other at operations of the subgroup: those of one of these.
-    fn meet(&mut self) -> Option<Group> {
+    fn meet<O: Watch>(&mut self, watch: &mut O) -> Option<Group> {
         let random = self.groups.random.as_mut().filter(|_| !self.together.is_empty())?;
         let group = self.together.swap_remove(random.below(self.together.len()));
         self.met = Some(group.at);
+        watch.apart(group, self.together.iter().chain(&self.arrived).copied());
         Some(group)
     }
 

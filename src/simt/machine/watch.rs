@@ -1,6 +1,6 @@
 //! What looks on while a dispatch is executed.
 
-use super::groups::Mask;
+use super::groups::{Group, Mask};
 use crate::simt::program::Source;
 
 /// How an instruction touches memory.
@@ -54,6 +54,8 @@ pub(crate) trait Watch: Send {
     fn touch(&mut self, _touch: &Touch<'_>) {}
     /// An index is held against a length.
     fn index(&mut self, _at: u32, _mask: Mask, _index: &[u32], _length: u32) {}
+    /// These lanes go on together at an operation of the subgroup, while others wait elsewhere.
+    fn apart(&mut self, _here: Group, _others: impl Iterator<Item = Group>) {}
     /// A subgroup operation is executed by these lanes.
     fn subgroup_operation(&mut self, _at: u32, _mask: Mask) {}
     /// These lanes read others, as the source and the row say.

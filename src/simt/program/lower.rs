@@ -73,6 +73,8 @@ pub(super) struct Lowerer<'a> {
     program: Program,
     pool: HashMap<(u32, Option<u32>), Reg>,
     globals: Vec<Option<Value>>,
+    /// Variables in registers that are in scope, with their names.
+    in_registers: Vec<(std::ops::Range<Reg>, String)>,
     /// The next free register. A block's registers are free again after it.
     next: Reg,
     most: Reg,
@@ -96,6 +98,7 @@ pub(super) fn lower(
             code: Vec::new(),
             sites: Vec::new(),
             functions: vec![point.name.clone()],
+            names: vec![String::new()],
             source: source.map(Into::into),
             tables: Vec::new(),
             registers: 0,
@@ -111,6 +114,7 @@ pub(super) fn lower(
         },
         pool: HashMap::new(),
         globals: Vec::new(),
+        in_registers: Vec::new(),
         next: 0,
         most: 0,
         span: Span::default(),
@@ -189,6 +193,7 @@ impl<'a> Lowerer<'a> {
             AddressSpace::Private => {
                 let count = layout::words(self.module, inner)?;
                 let rows = self.allocate(count)?;
+                self.in_registers.push((rows..rows + count, variable.name.clone().unwrap_or_default()));
                 match variable.init {
                     Some(init) => {
                         let value = self.constant(init)?;
@@ -263,10 +268,12 @@ impl<'a> Lowerer<'a> {
     /// Locals, statements, and what returns from them.
     fn body(&mut self) -> Result<()> {
         let function = self.frame.function;
+        let others = self.in_registers.len();
         for (_, local) in function.local_variables.iter() {
             let count = layout::words(self.module, layout::inner(self.module, local.ty))?;
             let rows = self.allocate(count)?;
             self.frame.locals.push(rows);
+            self.in_registers.push((rows..rows + count, local.name.clone().unwrap_or_default()));
             match local.init {
                 Some(init) => {
                     let value = self.rows(init)?;
@@ -276,6 +283,7 @@ impl<'a> Lowerer<'a> {
             }
         }
         self.statements(&function.body)?;
+        self.in_registers.truncate(others);
         let returns = std::mem::take(&mut self.frame.returns);
         self.land(&returns);
         if self.frame.result.is_none() {
@@ -335,7 +343,7 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn emit(&mut self, op: Op) -> usize {
         self.program.code.push(Instruction { op, is_issue: op.is_issue() });
-        self.program.sites.push(Site { span: self.span, function: self.frame.name });
+        self.program.sites.push(Site { span: self.span, function: self.frame.name, indexes: 0 });
         self.program.code.len() - 1
     }
 
@@ -589,8 +597,28 @@ impl<'a> Lowerer<'a> {
             (None, _) => return Err("an array of unknown length lies outside of a buffer".into()),
         };
         let to = self.allocate(1)?;
-        self.emit(Op::Index { to, base: place.dynamic, index, stride, length });
+        let at = self.emit(Op::Index { to, base: place.dynamic, index, stride, length });
+        self.program.sites[at].indexes = self.name_of(place);
         Ok(Place { dynamic: Some(to), ..place })
+    }
+
+    /// The name of the variable that a place lies in, by its number.
+    fn name_of(&mut self, place: Place) -> u16 {
+        let name = match place.space {
+            Space::Rows => {
+                self.in_registers.iter().rfind(|(rows, _)| rows.contains(&place.offset)).map(|(_, name)| name.as_str())
+            }
+            Space::Packed | Space::Host(_) => {
+                Some(self.program.variable(Self::address(place).slot, place.offset).0).filter(|name| *name != "memory")
+            }
+        };
+        let name = name.unwrap_or_default().to_string();
+        let names = &mut self.program.names;
+        let at = names.iter().position(|have| *have == name).unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        });
+        u16::try_from(at).unwrap_or(0)
     }
 
     // Statements.
