@@ -398,6 +398,8 @@ pub(crate) struct Variable {
     pub(crate) slot: u16,
     pub(crate) offset: u32,
     pub(crate) name: String,
+    /// Whether it is a storage buffer.
+    pub(crate) is_storage: bool,
 }
 
 /// An entry point as bytecode.
@@ -475,6 +477,11 @@ impl Program {
         variables
             .max_by_key(|variable| variable.offset)
             .map_or(("memory", byte), |variable| (&variable.name, byte - variable.offset))
+    }
+
+    /// Whether this slot is a storage buffer.
+    pub(crate) fn is_storage(&self, slot: u16) -> bool {
+        self.variables.iter().any(|variable| variable.slot == slot && variable.is_storage)
     }
 
     /// Whether any instruction touches this slot by an atomic.
