@@ -206,3 +206,132 @@ fn a_device_without_subgroups_is_measured_all_the_same() {
     let knee = width.rows.iter().find(|row| row.cell == "shown by the knee").expect("the knee");
     assert!(knee.value >= 1.0 && (knee.value as u32).is_power_of_two(), "{knee:?}");
 }
+
+/// What the simulator counts in place of times.
+#[cfg(feature = "simt")]
+mod simulated {
+    use super::*;
+    use wavelane::simt::{self, SimtOptions};
+
+    fn measured(lanes: u32, ids: &[&str]) -> Vec<ExperimentRecord> {
+        let adapter = simt::adapter(&SimtOptions::default().lanes(lanes)).expect("a width that there is");
+        let gpu = Gpu::options().open_adapter(&adapter).expect("the simulator opens");
+        lab::run(&gpu, Effort::Quick, ids, |_| {}).expect("the lab runs on it").experiments
+    }
+
+    fn row<'a>(record: &'a ExperimentRecord, cell: &str, quantity: &str) -> &'a Row {
+        let found = record.rows.iter().find(|row| row.cell == cell && row.quantity == quantity);
+        found.unwrap_or_else(|| panic!("{}: no {quantity} of {cell}: {:#?}", record.id, record.rows))
+    }
+
+    /// How many sectors of 32 bytes these words lie in, a subgroup after the other.
+    fn sectors(lanes: u32, words: impl Iterator<Item = u64>) -> f64 {
+        let words: Vec<_> = words.collect();
+        let of = |subgroup: &[u64]| subgroup.iter().map(|word| word * 4 / 32).collect::<HashSet<_>>().len();
+        words.chunks(lanes as usize).map(of).sum::<usize>() as f64
+    }
+
+    fn assert_counted(record: &ExperimentRecord, clock: &str) {
+        assert_eq!(record.verdict, Verdict::Holds, "{}: {} {:#?}", record.id, record.finding, record.rows);
+        assert_eq!(record.control.as_ref().map(|control| control.verdict), Some(Verdict::Differs), "{}", record.id);
+        let texts =
+            [&record.prediction, &record.finding].into_iter().chain(record.rows.iter().map(|row| &row.quantity));
+        for text in texts.chain(record.plots.iter().flat_map(|plot| [&plot.title, &plot.y.label])) {
+            for word in ["times as long", "Time", "time ", "GB/s", "FLOP"] {
+                assert!(!text.contains(word), "{}: '{word}' in: {text}", record.id);
+            }
+        }
+        for row in record.rows.iter().filter(|row| row.clock != "none") {
+            assert_eq!((&*row.clock, &*row.path), (clock, "simulated"), "{}: {row:?}", record.id);
+            assert_ne!(row.unit, Unit::Ns, "{}: {row:?}", record.id);
+        }
+    }
+
+    #[test]
+    fn strides_touch_the_sectors_of_their_definition() {
+        for lanes in [4, 32, 128] {
+            let [record] = &measured(lanes, &["access-stride"])[..] else { panic!("one experiment") };
+            assert_counted(record, "sectors");
+            // 65,536 words, of which each is loaded four times, and a result of each of 2,048 invocations.
+            let words = 1 << 16;
+            let results = sectors(lanes, 0..2048);
+            for stride in [1, 2, 4, 8, 16, 32] {
+                // A round begins one word later whenever it has gone through the buffer.
+                let loads = sectors(lanes, (0..words).map(|at| at * stride % words + at * stride / words));
+                let cell = format!("stride {stride}, from memory");
+                assert_eq!(
+                    row(record, &cell, "sectors").value,
+                    4.0 * loads + results,
+                    "{lanes} lanes, stride {stride}"
+                );
+                let (one, expected) = (sectors(lanes, 0..words), f64::from(lanes.min(8).min(stride as u32)));
+                let ratio = row(record, &cell, "sectors over stride 1").value;
+                assert!(
+                    (ratio / (loads / one) - 1.0).abs() < 0.05 && ratio <= expected,
+                    "{lanes} lanes, {stride}: {ratio}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_touch_a_sector_a_lane() {
+        for lanes in [8, 32, 128] {
+            let [record] = &measured(lanes, &["grid-stride"])[..] else { panic!("one experiment") };
+            assert_counted(record, "sectors");
+            // Two loads and a store of each of 65,536 elements; a chunk is 32 of them.
+            let words = 1 << 16;
+            let together = 3.0 * sectors(lanes, 0..words);
+            let apart = 3.0 * sectors(lanes, (0..32).flat_map(|k| (0..2048).map(move |at| at * 32 + k)));
+            assert_eq!(row(record, "stride of the grid", "sectors").value, together, "{lanes} lanes");
+            assert_eq!(row(record, "a chunk an invocation, four wide", "sectors").value, apart, "{lanes} lanes");
+            let ratio = row(record, "a chunk an invocation, over a stride of the grid", "sector ratio");
+            assert_eq!(ratio.value, 8.0, "{lanes} lanes");
+            assert_eq!(row(record, "stride of the grid", "bytes a sector").value, 32.0);
+        }
+    }
+
+    #[test]
+    fn tiles_touch_the_sectors_of_their_rows() {
+        for lanes in [8, 64] {
+            let [record] = &measured(lanes, &["tile-shape"])[..] else { panic!("one experiment") };
+            assert_counted(record, "sectors");
+            // 256 x 2,048 pixels, rows 320 words apart; a square of 3 x 3 is loaded and its middle stored.
+            let touched = |[width, height]: [u64; 2]| -> f64 {
+                let offsets = (0..3u64).flat_map(|y| (0..3).map(move |x| y * 320 + x)).chain([321]);
+                // Every row of tiles touches as many: 320 words are whole sectors.
+                let (tiles, rows) = ((0..256 / width).map(|x| [x * width, 0]), (2048 / height) as f64);
+                let of_tile = |[left, top]: [u64; 2], offset: u64| {
+                    let places = (0..height).flat_map(|y| (0..width).map(move |x| (top + y) * 320 + left + x + offset));
+                    sectors(lanes, places)
+                };
+                offsets.map(|offset| tiles.clone().map(|tile| of_tile(tile, offset)).sum::<f64>() * rows).sum()
+            };
+            for shape @ [x, y] in [[32, 8], [16, 16], [1, 256]] {
+                let cell = format!("sum of 3 x 3, {x} x {y}");
+                assert_eq!(row(record, &cell, "sectors").value, touched(shape), "{lanes} lanes, {shape:?}");
+            }
+        }
+    }
+
+    /// Of the others the claim is one of loads: by instructions, or by what a tile spares.
+    #[test]
+    fn loads_are_spared_by_registers_and_by_tiles() {
+        for lanes in [8, 64] {
+            let [product, stencil] = &measured(lanes, &["register-tile", "stencil"])[..] else { panic!("two") };
+            assert_counted(product, "issues");
+            assert_counted(stencil, "sectors");
+        }
+    }
+
+    #[test]
+    fn what_rests_on_time_says_so() {
+        let ids = ["memory-ladder", "coarsening", "workgroup-sweep", "predication", "lanes-against-vectors"];
+        let mut records = measured(8, &ids);
+        records.sort_by_key(|record| ids.iter().position(|id| *id == record.id));
+        for (record, reason) in records.iter().zip(["memory", "memory", "at once", "driver", "vectors"]) {
+            assert_eq!(record.verdict, Verdict::NotMeasurable, "{}", record.id);
+            assert!(record.finding.contains(reason), "{}: {}", record.id, record.finding);
+        }
+    }
+}

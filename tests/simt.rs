@@ -760,6 +760,22 @@ fn sectors_of_memory_are_counted() {
 }
 
 #[test]
+fn uniform_buffers_are_no_traffic() {
+    let sim = Sim::of(&SimtOptions::default().lanes(8).observe(simt::Observe::Profile));
+    let uniform = sim.upload(&[1; 4], BufferUsages::UNIFORM);
+    let pipeline = sim.pipeline(
+        "@group(0) @binding(0) var<uniform> of_all: vec4<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32) { out[i] = of_all.y; }",
+    );
+    let group = sim.group(&pipeline, &[&uniform, &sim.storage(&[0; 32])]);
+    sim.run(&pipeline, &group, [1, 1, 1]);
+    let [dispatched] = &simt::take_dispatches(&sim.device).unwrap()[..] else { panic!("one dispatch") };
+    let memory = dispatched.profile.as_ref().expect("it was asked for").memory;
+    assert_eq!((memory.accesses, memory.sectors), (32, 4));
+}
+
+#[test]
 fn conflicts_of_banks_and_collisions_of_atomics_are_counted() {
     for lanes in WIDTHS {
         for stride in [1_u32, 2, 3, 32] {

@@ -338,6 +338,16 @@ impl Gpu {
         return false;
     }
 
+    /// Lets the timestamps of a simulated device count sectors of storage buffers from now on instead of issues, or issues
+    /// again.
+    #[cfg(feature = "lab")]
+    pub(crate) fn count_sectors(&self, sectors: bool) {
+        #[cfg(feature = "simt")]
+        crate::simt::count_sectors(&self.shared.device, sectors);
+        #[cfg(not(feature = "simt"))]
+        let _ = sectors;
+    }
+
     /// Builds the pipeline of one entry point of a caller's kernel: of [`Library::with_kernel`], which validated it.
     /// Kept: the same kernel and entry point give the same pipeline.
     ///

@@ -5,7 +5,7 @@ use super::model::{MEMORY, lines, sectors};
 use super::oracle::scramble;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::residency::CPU_REASON;
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::Samples;
 use crate::report::{Row, Unit, Verdict};
@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "The loads of a subgroup merge into as few transactions as the memory that they touch needs: one of 32 bytes \
             for every eight words side by side, one for each lane where the lanes are 32 bytes or more apart, or \
             scattered.",
-    counts: false,
+    simulated: Simulated::Sectors,
     run,
 };
 
@@ -174,14 +174,19 @@ fn swept(bench: &Bench<'_>, footprint: &Footprint, samples: &[Samples]) -> Resul
 fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let model = bench.model()?;
     let memory_words = bench.memory_words();
-    let is_cpu = bench.gpu.is_cpu();
-    let groups = if is_cpu { 8 } else { 2048 };
-    let memory = Footprint::new(bench, "from memory", memory_words, groups, 1)?;
+    let is_cpu = bench.is_cpu_driver();
+    let by_sectors = bench.counts_sectors();
+    let groups = if bench.gpu.is_cpu() { 8 } else { 2048 };
+    // Where sectors are counted, so are those of the results: more rounds make them few beside the loads.
+    let rounds = if by_sectors { 4 } else { 1 };
+    let memory = Footprint::new(bench, "from memory", memory_words, groups, rounds)?;
     let cached_words = CACHED_WORDS.min(memory_words);
     // As many loads as from memory, twice over since the cache is faster.
     let cached = Footprint::new(bench, "in cache", cached_words, groups, 2 * (memory_words / cached_words))?;
     let mut launches = Vec::new();
-    for footprint in [&memory, &cached] {
+    // The simulator has no caches.
+    let footprints = if by_sectors { vec![&memory] } else { vec![&memory, &cached] };
+    for footprint in &footprints {
         for order in orders() {
             launches.push((format!("{}, {}", order.name(), footprint.name), footprint.launch(bench, order)?));
         }
@@ -192,11 +197,14 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         "Time in proportion to the sectors of 32 bytes that a subgroup's access touches: {}.",
         orders().map(|order| format!("{:.2} at {}", mean(order) / dense, order.name())).collect::<Vec<_>>().join(", ")
     );
+    let over = if by_sectors {
+        format!("{} KiB", memory_words >> 8)
+    } else {
+        format!("{} MiB from memory and {} MiB in the last cache", memory_words >> 18, cached_words >> 18)
+    };
     let method = format!(
-        "Sixteen loads under way in each invocation, over {} MiB from memory and {} MiB in the last cache, every word read \
-         equally often at every stride; whole passes. Sectors are counted from the addresses.",
-        memory_words >> 18,
-        cached_words >> 18
+        "Sixteen loads under way in each invocation, over {over}, every word read equally often at every stride; whole \
+         passes. Sectors a subgroup access are counted from the addresses."
     );
     if is_cpu {
         let rows = orders()
@@ -207,12 +215,11 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     }
     bench.ready()?;
     let samples = bench.sample(&launches)?;
-    let (from_memory, in_cache) = samples.split_at(samples.len() / 2);
     let mut rows = Vec::new();
     let mut series = Vec::new();
     let mut said = Vec::new();
     let mut beyond = None;
-    for (footprint, samples) in [(&memory, from_memory), (&cached, in_cache)] {
+    for (footprint, samples) in footprints.into_iter().zip(samples.chunks(orders().count())) {
         let swept = swept(bench, footprint, samples)?;
         let strided = STRIDES.iter().zip(&swept.ratios);
         series.push(measured(footprint.name, strided.clone().map(|(stride, row)| [f64::from(*stride), row.value])));
@@ -232,13 +239,16 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let control = beyond.map(|row| {
         control("stride 8, judged as if its lanes shared their sectors as at stride 1", &row, model.around(1.0, MEMORY))
     });
+    let why = match by_sectors {
+        true => "",
+        false => {
+            " Where they lie above the count of sectors, the device moves or looks up more than 32 bytes for a lane: 64 \
+             from memory, or a line of 128 in the cache."
+        }
+    };
     Ok(Outcome {
         prediction,
-        finding: format!(
-            "Times over stride 1 at strides 1 to 32 and at random: {}. Where they lie above the count of sectors, the \
-             device moves or looks up more than 32 bytes for a lane: 64 from memory, or a line of 128 in the cache.",
-            said.join(" ")
-        ),
+        finding: format!("Times over stride 1 at strides 1 to 32 and at random: {}.{why}", said.join(" ")),
         method,
         verdict: overall(&rows),
         rows,

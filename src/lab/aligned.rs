@@ -4,7 +4,7 @@ use super::model::{FREE, TIME};
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::timing::means;
 use super::two_arms::{Pattern, TwoArms};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::{Error, Result};
 use crate::report::Row;
 
@@ -14,7 +14,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A branch along subgroup borders",
     claim: "A branch on (index / width) mod 2 costs nothing, because each subgroup is of one mind; a branch on \
             index mod 2, or the first one moved by a single lane, costs both arms.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

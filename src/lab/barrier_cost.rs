@@ -6,7 +6,7 @@ use super::model::{DATA, barrier_growth, rung};
 use super::oracle::arm_a;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::timing::{Pair, Trips, slopes};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::Result;
 use crate::measure::Samples;
 use crate::report::{Row, Unit};
@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "The price of a barrier",
     claim: "A workgroup barrier costs more the larger the workgroup. A shuffle inside a subgroup needs none, and costs the same \
             in every workgroup; an exchange through workgroup memory needs two.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

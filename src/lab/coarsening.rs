@@ -4,7 +4,7 @@ use super::kernel::{Launch, fold};
 use super::memory::float_at;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall};
 use super::residency::CPU_REASON;
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, LATENCY, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::Effort;
 use crate::report::{Prediction, Row, Unit};
@@ -15,7 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Several items a lane",
     claim: "Several items a lane and loads of 16 bytes keep more memory under way and spread the cost of starting a \
             workgroup over more work. It helps until the registers that hold the items run out.",
-    counts: false,
+    simulated: Simulated::Nothing(LATENCY),
     run,
 };
 

@@ -3,7 +3,7 @@
 use super::kernel::{Launch, record_all};
 use super::model::{exactly, some_of};
 use super::outcome::{Outcome, bar_plot, control, overall};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::{Row, Unit};
 
@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Reading what another workgroup writes",
     claim: "What one workgroup writes, another of the same dispatch may or may not see: some reads are stale. Behind the \
             end of the dispatch none is.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

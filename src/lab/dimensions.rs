@@ -5,7 +5,7 @@ use super::model::{FREE, exactly};
 use super::oracle::arm_a;
 use super::outcome::{Outcome, bar_plot, control, overall};
 use super::timing::{Pair, Trips, calibrate, slopes};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::{Error, Result};
 use crate::report::{Row, Unit};
 
@@ -15,7 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Two and three dimensions are notation",
     claim: "A grid of two or three dimensions is a way to write indices: the same work costs the same in one. Each \
             dimension has its limit, and a longer row is folded into the next dimension.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

@@ -4,7 +4,7 @@ use super::grid::not_here;
 use super::kernel::Launch;
 use super::model::boundary_ns;
 use super::outcome::{Outcome, bar_plot, control, overall};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, ErrorKind, Result};
 use crate::measure::{Clock, Contender, Effort, Samples, slope};
 use crate::report::Row;
@@ -15,7 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "The end of a dispatch",
     claim: "The end of a dispatch is the only barrier between workgroups, and costs microseconds: 1.3 to 5 on one vendor \
             for a dispatch that depends on the one before it in the same pass.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

@@ -14,6 +14,7 @@
 //! ```
 
 use super::model::{Model, SECTOR_BYTES, sectors, wave_efficiency};
+use super::outcome::in_counts;
 use crate::error::Result;
 use crate::report::{ExperimentRecord, Record, Row, Unit, Verdict};
 
@@ -172,7 +173,7 @@ impl<'a> Evidence<'a> {
             Some(e) if e.verdict == Verdict::NotMeasurable => e.finding.clone(),
             Some(e) => match tell(e).into_iter().flatten().collect::<Vec<_>>().join(" ") {
                 text if text.is_empty() => NO_ROWS.into(),
-                text => text,
+                text => counted(e, &text),
             },
         };
         self.measured.push(Measured { experiment: id, verdict, text });
@@ -186,7 +187,14 @@ const NO_ROWS: &str = "The record holds none of the rows that this answer uses."
 /// The first row of this quantity whose cell begins so, where it was measured.
 fn row<'a>(e: &'a ExperimentRecord, cell: &str, quantity: &str) -> Option<&'a Row> {
     let measured = |row: &&Row| row.verdict != Some(Verdict::NotMeasurable) && row.value.is_finite();
-    e.rows.iter().filter(measured).find(|row| row.quantity == quantity && row.cell.starts_with(cell))
+    let named = |row: &&Row| row.quantity == in_counts(quantity, &row.clock) && row.cell.starts_with(cell);
+    e.rows.iter().filter(measured).find(named)
+}
+
+/// What is said of an experiment's times, or of the counts that it has in place of them.
+fn counted(e: &ExperimentRecord, text: &str) -> String {
+    let clock = e.rows.iter().map(|row| &*row.clock).find(|clock| *clock != "none").unwrap_or_default();
+    in_counts(text, clock)
 }
 
 fn value(e: &ExperimentRecord, cell: &str, quantity: &str) -> Option<f64> {
@@ -455,8 +463,8 @@ fn grid_stride(model: &Model, evidence: &mut Evidence<'_>) -> Reasoning {
              would touch in chunks.{}",
             apart / beside,
             experiment
-                .and_then(chunks)
-                .map_or_else(String::new, |r| format!(" Chunks take {} times as long here.", ratio(r))),
+                .and_then(|e| Some(counted(e, &format!(" Chunks take {} times as long here.", ratio(chunks(e)?)))))
+                .unwrap_or_default(),
         ),
     )
 }

@@ -6,7 +6,7 @@ use super::model::cheaper;
 use super::oracle::arm_a;
 use super::outcome::{Outcome, bar_plot, control, overall};
 use super::residency::{multiprocessors, residency};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, ErrorKind, Result};
 use crate::measure::{Contender, Samples, slope};
 use crate::report::{Row, Unit, Verdict};
@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A barrier of the whole grid",
     claim: "A barrier of the whole grid in software works only while every workgroup is resident, and then costs less than the \
             end of a dispatch.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

@@ -5,7 +5,7 @@ use super::model::{Model, TIME, makespan};
 use super::oracle::{arm_a, scramble};
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::residency::{CPU_REASON, residency};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, Result};
 use crate::report::{Prediction, Row, Unit};
 
@@ -15,7 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "As many workgroups as fill the device",
     claim: "A kernel that strides over even work gains nothing from more workgroups than the device holds at once. Uneven \
             work does: with many more workgroups than places, those that finish early make room for others.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

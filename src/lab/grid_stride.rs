@@ -2,10 +2,10 @@
 
 use super::kernel::{Launch, fold};
 use super::memory::float_at;
-use super::model::{exactly, sectors};
+use super::model::{FREE, exactly, sectors};
 use super::outcome::{Outcome, bar_plot, control, overall};
 use super::residency::CPU_REASON;
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::Result;
 use crate::report::{Prediction, Row, Unit};
 
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "An invocation that goes on at a distance of the whole grid keeps its subgroup's accesses side by side; one \
             that takes a contiguous chunk does not. Any grid then gives the right answer, one invocation alone too, \
             while a stride of one workgroup does work again and again.",
-    counts: false,
+    simulated: Simulated::Sectors,
     run,
 };
 
@@ -148,7 +148,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     for form in TIMED {
         launches.push((form.name.to_string(), saxpy.launch(bench, form, workgroup, groups_of(form))?));
     }
-    if bench.gpu.is_cpu() {
+    if bench.is_cpu_driver() {
         rows.push(Row::not_measurable(ratio_cell, "time ratio", Unit::Ratio, CPU_REASON));
         finding.push_str(" Which form is fastest is not measurable here: ");
         finding.push_str(CPU_REASON);
@@ -160,7 +160,7 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         for (form, samples) in TIMED.iter().zip(&samples) {
             let share = bench.launch_share(groups_of(*form), samples)?;
             let row = Row::bytes_moved(form.name, samples, saxpy.bytes());
-            said.push(format!("{} {:.0} GB/s", form.name, row.value));
+            said.push(format!("{} {}", form.name, row.throughput_said()));
             rows.push(Row::time(form.name, samples));
             rows.push(if share > 0.1 {
                 row.noted(format!("the start of its workgroups alone takes {:.0} % of the time", 100.0 * share))
@@ -170,7 +170,11 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         }
         if let [_, _, four, chunked] = samples.as_slice() {
             // A line that stays in the cache for the invocation's next elements saves some of the sectors, never all.
-            let prediction = Prediction { value: worst, low: worst.min(2.0), high: worst.max(2.0) * 1.05 };
+            let prediction = match bench.counts_sectors() {
+                // There is no cache.
+                true => model.around(worst, FREE),
+                false => Prediction { value: worst, low: worst.min(2.0), high: worst.max(2.0) * 1.05 },
+            };
             let row = Row::ratio(ratio_cell, "time ratio", &chunked.ns, &four.ns, four.clock).predicted(prediction);
             finding.push_str(&format!(
                 " saxpy: {}. Chunks take {} times as long.",
@@ -188,10 +192,12 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         control("a stride of one workgroup, judged as if it visited every element once", &wrong, exactly(1u32));
     let verdict = overall(&rows);
     rows.push(wrong);
+    let taken = if bench.counts_sectors() { "" } else { "up to " };
+    let helped = if bench.counts_sectors() { "" } else { ", at least twice where caches help" };
     Ok(Outcome {
         prediction: format!(
             "One visit an element. A subgroup's access of {lanes} words touches {side_by_side} sectors of 32 bytes side by \
-             side and {apart} in chunks, so chunks take up to {worst:.0} times as long, at least twice where caches help."
+             side and {apart} in chunks, so chunks take {taken}{worst:.0} times as long{helped}."
         ),
         finding,
         method: format!(

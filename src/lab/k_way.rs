@@ -7,7 +7,7 @@ use super::model::{DATA, TIME};
 use super::oracle::{scramble, steps};
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::timing::{Pair, Trips, calibrate, slopes};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::Result;
 use crate::measure::Effort;
 use crate::report::Row;
@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A switch with k arms in one subgroup",
     claim: "A switch whose k arms are all taken inside one subgroup costs k times one arm, up to the width; with as many \
             arms as lanes, one lane works at a time.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

@@ -3,7 +3,7 @@
 use super::kernel::{CHECKS, Launch};
 use super::model::Model;
 use super::outcome::{Outcome, axis, control, figure, line_plot, measured, overall};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, LATENCY, Simulated};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::SubgroupPath;
 use crate::measure::{Ceilings, Contender, Effort, ITEM_ADDEND, ITEM_FACTOR, Samples, median, sum_of_items};
@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Every atomic addition to one address waits for the last, so a sum gets faster as more items are added up \
             before: in a subgroup, in a workgroup, in the registers of a lane. With several loads of 16 bytes in flight \
             in each lane it moves memory as fast as it goes.",
-    counts: false,
+    simulated: Simulated::Nothing(LATENCY),
     run,
 };
 

@@ -2,7 +2,7 @@
 
 use super::model::{Model, exactly};
 use super::outcome::{Outcome, bar_plot, control, overall};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::Result;
 use crate::gpu::LaneMap;
 use crate::report::{Row, Unit};
@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Which lane an invocation is",
     claim: "A workgroup is cut into subgroups in the order of the linear index, x fastest: subgroup = index / width, \
             lane = index mod width, and the last subgroup holds what remains.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

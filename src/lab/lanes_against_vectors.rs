@@ -8,7 +8,7 @@ use super::oracle::{arm_a, arm_b};
 use super::outcome::{Outcome, bar_plot, control, overall};
 use super::timing::{MAX_TRIPS, Pair, Trips, slopes};
 use super::two_arms::{Pattern, TwoArms};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, HOST, Simulated};
 use crate::error::{Error, ErrorKind, Result};
 use crate::measure::{Clock, Effort, Samples};
 use crate::report::Row;
@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Lanes against vectors",
     claim: "Lanes are a vector unit with masks: two arms in one vector of a CPU cost their sum, as in a subgroup, and one arm \
             where all elements agree. Scalar code pays for the arm that each element takes and for no other.",
-    counts: false,
+    simulated: Simulated::Nothing(HOST),
     run,
 };
 

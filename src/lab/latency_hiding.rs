@@ -5,7 +5,7 @@ use super::kernel::Launch;
 use super::model::DATA;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::timing::MAX_TRIPS;
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, LATENCY, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::{Effort, Samples};
 use crate::report::{Plot, Row, Unit};
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Hiding latency",
     claim: "The throughput of dependent loads grows with the subgroups in flight until it saturates; independent chains in a \
             lane count like more subgroups.",
-    counts: false,
+    simulated: Simulated::Nothing(LATENCY),
     run,
 };
 

@@ -6,7 +6,7 @@ use super::model::rung;
 use super::oracle::arm_a;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall};
 use super::timing::Trips;
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, LATENCY, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::{Contender, Effort, Samples, slope};
 use crate::report::Row;
@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "The memory ladder",
     claim: "Registers, workgroup memory, the caches and device memory are rungs of a ladder: each is slower than the one above \
             it, in latency and in bandwidth.",
-    counts: false,
+    simulated: Simulated::Nothing(LATENCY),
     run,
 };
 

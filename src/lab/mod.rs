@@ -87,7 +87,7 @@ use self::outcome::Outcome;
 use self::residency::Residency;
 use crate::error::{Error, ErrorKind, Result};
 use crate::gpu::{Gpu, SubgroupPath};
-use crate::measure::{Effort, Sampler};
+use crate::measure::{Clock, Effort, Sampler};
 use crate::report::{AdapterRecord, ExperimentRecord, Record, Row, SCHEMA, Verdict};
 use crate::shader::Checks;
 
@@ -102,11 +102,30 @@ pub struct Experiment {
     pub title: &'static str,
     /// The claim.
     pub claim: &'static str,
-    /// Whether the simulator can answer, which counts what is issued: the claim rests neither on time nor on how a
-    /// driver compiles and schedules.
-    pub counts: bool,
+    /// What the simulator counts in place of its times.
+    pub simulated: Simulated,
     run: fn(&Bench<'_>) -> Result<Outcome>,
 }
+
+/// What stands for the times of an experiment on the simulator, which has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Simulated {
+    /// The instructions that all subgroups issued.
+    Issues,
+    /// The sectors of 32 bytes that all accesses to storage buffers touched: the claim is about traffic.
+    Sectors,
+    /// Nothing: why no count can answer.
+    Nothing(&'static str),
+}
+
+/// Why the simulator has no answer.
+const LATENCY: &str = "it rests on how fast memory and caches answer; the simulator counts what is asked of memory, and has \
+                       neither latency nor caches";
+const SCHEDULED: &str = "it rests on what a device runs at once and when each of it starts or waits; the simulator counts \
+                         the same in whatever order its workgroups run";
+const COMPILED: &str =
+    "it rests on what a driver makes of a short branch; the simulator executes the text as it is written";
+const HOST: &str = "it compares with the time of this machine's own vectors, and the simulator has counts only";
 
 /// Every experiment, in the order in which a run takes them.
 const EXPERIMENTS: &[Experiment] = &[
@@ -270,7 +289,17 @@ impl<'a> Bench<'a> {
             let lanes = width::measure_knee(self)?;
             *self.knee.get_or_init(|| lanes)
         };
-        Ok(Model { lanes, cpu: self.gpu.is_cpu() && !self.gpu.is_simulated() })
+        Ok(Model { lanes, cpu: self.is_cpu_driver() })
+    }
+
+    /// Whether a driver runs the kernels on the CPU: not the simulator, which counts as a GPU would.
+    fn is_cpu_driver(&self) -> bool {
+        self.gpu.is_cpu() && !self.gpu.is_simulated()
+    }
+
+    /// Whether what the experiment calls times are sectors.
+    fn counts_sectors(&self) -> bool {
+        self.sampler.clock() == Clock::Sectors
     }
 
     /// Whether the width was counted by subgroup operations.
@@ -289,10 +318,6 @@ impl<'a> Bench<'a> {
 /// is as noisy as everything else, and only a large move says that the machine was not the experiment's own.
 const MAX_DRIFT: f64 = 0.03;
 const MAX_DRIFT_CPU: f64 = 0.3;
-
-/// Why the simulator has no answer to most claims about the grid and the memory.
-const NOT_COUNTED: &str =
-    "Not measurable here: it rests on time or on a driver's choices, and the simulator counts what is issued.";
 
 /// Takes back a verdict that the circumstances do not bear out, and says why.
 fn distrust(outcome: &mut Outcome, drift: Option<f64>, is_cpu: bool) {
@@ -331,13 +356,25 @@ impl Experiment {
     /// [`Verdict::NotMeasurable`].
     pub fn run(&self, bench: &Bench<'_>) -> Result<ExperimentRecord> {
         let started = Instant::now();
-        if bench.gpu.is_simulated() && !self.counts {
-            return Ok(self.without_result(Verdict::NotMeasurable, NOT_COUNTED.into(), started));
+        match self.simulated {
+            _ if !bench.gpu.is_simulated() => self.run_on(bench, started),
+            Simulated::Issues => self.run_on(bench, started),
+            Simulated::Sectors => {
+                let sampler = Sampler::new(bench.gpu, bench.effort)?.counting(Clock::Sectors);
+                let bench = Bench { waiting: bench.waiting, ..Bench::new(bench.gpu, &sampler, bench.effort) };
+                self.run_on(&bench, started)
+            }
+            Simulated::Nothing(why) => {
+                Ok(self.without_result(Verdict::NotMeasurable, format!("Not measurable here: {why}."), started))
+            }
         }
+    }
+
+    fn run_on(&self, bench: &Bench<'_>, started: Instant) -> Result<ExperimentRecord> {
         bench.reference_ns.set(None);
         let mut outcome = (self.run)(bench)?;
         if bench.gpu.is_simulated() {
-            outcome = outcome.counted();
+            outcome = outcome.counted(bench.sampler.clock());
         }
         let reference_ns = match bench.reference_ns.get() {
             Some(before) => Some([before, bench.sampler.reference_ns()?]),

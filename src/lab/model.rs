@@ -303,6 +303,30 @@ pub fn sectors(addresses: impl IntoIterator<Item = u32>) -> u32 {
     blocks(addresses, SECTOR_BYTES)
 }
 
+/// How many sectors all accesses of a workgroup touch, on average over many side by side, each a tile of `tile` words of an
+/// image whose rows are `pitch` words apart. Each invocation accesses a word at each of these distances from its own. No
+/// cache: what two accesses have in common counts twice.
+pub fn tile_sectors(lanes: u32, tile: [u32; 2], pitch: u32, distances: impl IntoIterator<Item = u32>) -> f64 {
+    let words = SECTOR_BYTES / 4;
+    // Where tiles begin within a sector: the same again after these.
+    let begins: Vec<_> = (0..words.max(tile[0])).step_by(tile[0] as usize).collect();
+    let places: Vec<_> = (0..tile[1]).flat_map(|y| (0..tile[0]).map(move |x| y * pitch + x)).collect();
+    let each = distances.into_iter().flat_map(|first| begins.iter().map(move |begin| first + begin));
+    let touched = each.flat_map(|first| {
+        places.chunks(lanes as usize).map(move |s| sectors(s.iter().map(|place| 4 * (first + place))))
+    });
+    f64::from(touched.sum::<u32>()) / begins.len() as f64
+}
+
+/// How many sectors a workgroup of so many invocations touches that loads a tile with a halo of `radius` around it: one
+/// word after the other, row by row, each subgroup as many side by side as it has lanes.
+pub fn halo_sectors(lanes: u32, tile: [u32; 2], radius: u32, pitch: u32, invocations: u32) -> u32 {
+    let [across, down] = tile.map(|side| side + 2 * radius);
+    let words: Vec<_> = (0..across * down).map(|word| 4 * (word / across * pitch + word % across)).collect();
+    let subgroups = words.chunks(invocations as usize).flat_map(|round| round.chunks(lanes as usize));
+    subgroups.map(|addresses| sectors(addresses.iter().copied())).sum()
+}
+
 /// How many lines one access of a subgroup touches.
 pub fn lines(addresses: impl IntoIterator<Item = u32>) -> u32 {
     blocks(addresses, LINE_BYTES)
@@ -671,6 +695,27 @@ mod tests {
         }
         let unlimited = Capacity { workgroup_bytes: None, ..capacity };
         assert_eq!(gpu(32).resident_groups(unlimited, 64, 48 << 10), 32);
+    }
+
+    #[test]
+    fn tiles_touch_what_marking_says() {
+        let square_sectors = |lanes, tile, pitch, side: u32| {
+            let square = (0..side).flat_map(|y| (0..side).map(move |x| y * pitch + x));
+            tile_sectors(lanes, tile, pitch, square)
+        };
+        // One subgroup of 32 in one row: 4 sectors where it begins one, 5 where it does not.
+        assert_close(square_sectors(32, [32, 1], 320, 1), 4.0, "aligned");
+        assert_close(square_sectors(32, [32, 1], 320, 3), 3.0 * (4.0 + 5.0 + 5.0), "three by three");
+        // Two rows of 16: 2 each, or 3.
+        assert_close(square_sectors(32, [16, 2], 320, 3), 3.0 * 2.0 * (2.0 + 3.0 + 3.0), "half as wide");
+        // A halo of 4 around 8 x 1 is 16 x 9: two sectors a row, a row for each subgroup of 16.
+        assert_eq!(halo_sectors(16, [8, 1], 4, 320, 64), 2 * 9);
+        // 10 x 3 words in subgroups of 8: a row and its end in a sector more, as the cut falls.
+        assert_eq!(halo_sectors(8, [8, 1], 1, 320, 64), 1 + (1 + 1) + (1 + 1) + 1);
+        // Every lane in a row of its own, wherever the column begins.
+        assert_close(square_sectors(8, [1, 16], 320, 3), 9.0 * 16.0, "a column");
+        // Four words from 0 or 4 on: one sector, or two from 5 to 7 words into it.
+        assert_close(square_sectors(4, [4, 1], 320, 2), 2.0 * (1.0 + (1.0 + 2.0) / 2.0), "narrower than a sector");
     }
 
     #[test]

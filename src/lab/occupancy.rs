@@ -6,7 +6,7 @@ use super::model::DATA;
 use super::oracle::arm_a;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::residency::residency;
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, Result};
 use crate::report::{Row, Unit, Verdict};
 
@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Fewer resident subgroups, since each workgroup holds more workgroup memory, lose throughput only where latency is \
             not hidden otherwise: a kernel that waits for memory loses in proportion, one with independent work in its \
             lanes hardly at all.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

@@ -3,7 +3,7 @@
 use super::kernel::{Launch, record_all};
 use super::model::some_of;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::{Row, Unit};
 
@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "In which order workgroups start",
     claim: "Workgroups start in no promised order: a ticket that each takes when it starts is not its index, and another \
             run gives other tickets.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

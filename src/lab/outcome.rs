@@ -27,13 +27,19 @@ impl Outcome {
     }
 
     /// The same, where what the experiment calls times are the simulator's counts.
-    pub(super) fn counted(mut self) -> Self {
-        for plot in &mut self.plots {
-            for text in [&mut plot.title, &mut plot.x.label, &mut plot.y.label] {
-                *text = in_issues(text);
-            }
+    pub(super) fn counted(mut self, clock: Clock) -> Self {
+        let plots = self.plots.iter_mut().flat_map(|plot| [&mut plot.title, &mut plot.x.label, &mut plot.y.label]);
+        let texts = [&mut self.prediction, &mut self.finding].into_iter().chain(plots);
+        for text in texts.chain(self.control.iter_mut().map(|control| &mut control.what)) {
+            *text = in_counts(text, clock.name());
         }
-        self.method += " On the simulator a time is a count: the instructions that all subgroups issued.";
+        self.method += match clock {
+            Clock::Sectors => {
+                " On the simulator a time is a count: the sectors of 32 bytes that all accesses to storage buffers \
+                 touched."
+            }
+            _ => " On the simulator a time is a count: the instructions that all subgroups issued.",
+        };
         self
     }
 }
@@ -58,6 +64,7 @@ fn unit(clock: Clock) -> Unit {
     match clock {
         Clock::Gpu | Clock::Wall => Unit::Ns,
         Clock::Issues => Unit::Issues,
+        Clock::Sectors => Unit::Sectors,
     }
 }
 
@@ -66,12 +73,44 @@ pub(super) fn median_said(samples: &Samples) -> String {
     unit(samples.clock).format(samples.median())
 }
 
-/// What an experiment calls a time, as the simulator counts it: `time over one arm` is `issues over one arm`.
-fn in_issues(text: &str) -> String {
-    // The longer ones first: each holds the next.
-    [("time (ns)", "issues"), ("time ratio", "issue ratio"), ("time", "issues"), ("Time", "Issues")]
+/// What is said of times, by this clock: where that is `issues`, `time over one arm` is `issues over one arm`, and what
+/// took 2 times as long took 2 times as many issues. Texts of the lab come here, so that they need not know the clock.
+pub(super) fn in_counts(text: &str, clock: &str) -> String {
+    let Some(one) = [Clock::Issues, Clock::Sectors]
         .iter()
-        .fold(text.to_string(), |text, (time, issues)| text.replace(time, issues))
+        .find_map(|count| (count.name() == clock).then(|| count.name().trim_end_matches('s')))
+    else {
+        return text.into();
+    };
+    let capital = format!("{}{}s", one[..1].to_uppercase(), &one[1..]);
+    let mut said: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let letters = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let mut last = said.iter().rev().map(String::as_str);
+        let before = last.next().unwrap_or_default();
+        let factor = last.next().is_some_and(|word| ["times", "twice"].contains(&word));
+        let counted = match letters {
+            // Not `one at a time`.
+            "time" if !["a", "any"].contains(&before) => format!("{one}s"),
+            "Time" | "Times" => capital.clone(),
+            // Not `2 times`.
+            "times" if ["their", "its", "plain"].contains(&before) => format!("{one}s"),
+            "ratio" if before == format!("{one}s") => {
+                said.pop();
+                format!("{one} ratio")
+            }
+            "long" if before == "as" && factor => format!("many {one}s"),
+            "ns" if before == format!("{one}s") => continue,
+            _ => letters.into(),
+        };
+        said.push(word.replacen(letters, &counted, 1));
+    }
+    said.join(" ")
+}
+
+/// Whether a row with this clock is of counts in place of times.
+fn is_count(clock: &str) -> bool {
+    [Clock::Issues, Clock::Sectors].iter().any(|count| count.name() == clock)
 }
 
 /// Why a row without samples has none.
@@ -86,12 +125,12 @@ impl Row {
         };
         Self {
             cell,
-            quantity: if clock == Clock::Issues.name() { in_issues(quantity) } else { quantity.into() },
+            quantity: in_counts(quantity, clock),
             unit,
             samples,
             value,
             interval,
-            path: if clock == Clock::Issues.name() { "simulated" } else { "native" }.into(),
+            path: if is_count(clock) { "simulated" } else { "native" }.into(),
             checks: CHECKS.name().into(),
             clock: clock.into(),
             prediction: None,
@@ -137,14 +176,30 @@ impl Row {
         row
     }
 
-    /// The times of one case as the bytes that it moves a nanosecond.
+    /// The times of one case as the bytes that it moves a nanosecond, or a count.
     pub(super) fn bytes_moved(cell: impl Into<String>, samples: &Samples, bytes: f64) -> Self {
-        Self::rate(cell, "throughput", Unit::GbPerS, bytes, samples)
+        Self::throughput(cell, "bytes", Unit::GbPerS, bytes, samples)
     }
 
-    /// The times of one case as the operations that all its lanes together do a nanosecond.
+    /// The times of one case as the operations that all its lanes together do a nanosecond, or a count.
     pub(super) fn operations(cell: impl Into<String>, samples: &Samples, operations: f64) -> Self {
-        Self::rate(cell, "throughput", Unit::GopsPerS, operations, samples)
+        Self::throughput(cell, "operations", Unit::GopsPerS, operations, samples)
+    }
+
+    fn throughput(cell: impl Into<String>, what: &str, unit: Unit, amount: f64, samples: &Samples) -> Self {
+        if samples.clock.is_count() {
+            let quantity = format!("{what} {}", an(samples.clock.name().trim_end_matches('s')));
+            return Self::rate(cell, &quantity, Unit::Count, amount, samples);
+        }
+        Self::rate(cell, "throughput", unit, amount, samples)
+    }
+
+    /// The value of a throughput in a sentence: `4,251 GB/s`, or `32 bytes a sector`.
+    pub(super) fn throughput_said(&self) -> String {
+        match self.unit {
+            Unit::Count => format!("{} {}", figure(self.value), self.quantity),
+            unit => unit.format(self.value),
+        }
     }
 
     /// Figures that were computed from times, one a sample; those that are not finite are left out.
@@ -246,6 +301,11 @@ impl Row {
             }
         }
     }
+}
+
+/// With its article.
+fn an(word: &str) -> String {
+    format!("{} {word}", if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" })
 }
 
 /// The least time of these.
@@ -386,6 +446,39 @@ mod tests {
         let a = [300.0, 302.0, 301.0, 200.0, 303.0, 301.0, 302.0, 300.0, 301.0];
         let disturbed = Row::ratio("cell", "ratio", &a, &[100.0; 9], Clock::Gpu).predicted(two);
         assert_eq!(disturbed.verdict, Some(Verdict::Ambiguous));
+    }
+
+    #[test]
+    fn texts_say_what_was_counted() {
+        for (text, issues) in [
+            ("time over one arm", "issues over one arm"),
+            ("issue ratio", "issue ratio"),
+            ("At least twice as long.", "At least twice as many issues."),
+            ("time ratio of streams", "issue ratio of streams"),
+            ("time (ns)", "issues"),
+            ("Times over stride 1, 2.00 times.", "Issues over stride 1, 2.00 times."),
+            (
+                "It takes 2 (the model says 2) times as long as one.",
+                "It takes 2 (the model says 2) times as many issues as one.",
+            ),
+            ("No slower: 1.00 times as long.", "No slower: 1.00 times as many issues."),
+            (
+                "as long as one lane works at a time, 2 times the time",
+                "as long as one lane works at a time, 2 times the issues",
+            ),
+            ("the sum of their times.", "the sum of their issues."),
+        ] {
+            assert_eq!(in_counts(text, Clock::Issues.name()), issues);
+            assert_eq!(in_counts(text, "gpu"), text);
+        }
+        assert_eq!(in_counts("2 times as long: time ratio", "sectors"), "2 times as many sectors: sector ratio");
+        let samples = Samples { ns: vec![4.0], clock: Clock::Sectors };
+        let row = Row::bytes_moved("cell", &samples, 128.0);
+        assert_eq!(
+            (&*row.quantity, row.unit, row.value, &*row.path),
+            ("bytes a sector", Unit::Count, 32.0, "simulated")
+        );
+        assert_eq!(row.throughput_said(), "32.0 bytes a sector");
     }
 
     #[test]

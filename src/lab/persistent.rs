@@ -7,7 +7,7 @@ use super::oracle::{arm_a, scramble};
 use super::outcome::{Outcome, axis, control, measured, overall, predicted};
 use super::packages::Packages;
 use super::residency::residency;
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::{Contender, Samples};
 use crate::report::{Axis, Plot, PlotKind, Row, Unit, Verdict};
@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Persistent workgroups that take items from a queue lose nothing on even work, and on skewed work they beat \
             persistent workgroups with fixed shares. A grid of one workgroup an item is such a queue already, the device's \
             own.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

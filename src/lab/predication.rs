@@ -5,7 +5,7 @@ use super::model::{FREE, LOOP_INSTRUCTIONS};
 use super::oracle::scramble;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::timing::calibrate;
-use super::{Bench, Experiment};
+use super::{Bench, COMPILED, Experiment, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::{Effort, Samples};
 use crate::report::{Row, Unit, Verdict};
@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Short arms of a branch are predicated: every lane runs both and keeps one result, which costs no more than a \
             select. That is right for two instructions and ruinous for two hundred, where lanes that agree should pay for \
             one arm only.",
-    counts: false,
+    simulated: Simulated::Nothing(COMPILED),
     run,
 };
 

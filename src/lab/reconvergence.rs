@@ -5,7 +5,7 @@ use super::model::{TIME, exactly};
 use super::oracle::{arm_a, arm_b};
 use super::outcome::{Outcome, bar_plot, control, overall};
 use super::timing::{MAX_TRIPS, Pair, Trips, slopes};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::{Row, Unit, Verdict};
 
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Behind a branch the lanes of a subgroup meet again. Nothing promises it: lanes may be scheduled apart and may \
             interleave, so what has to be together needs a subgroup operation in uniform flow or a barrier, whatever is \
             observed.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

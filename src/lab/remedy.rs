@@ -6,7 +6,7 @@ use super::oracle::{WORD_LIMIT, arm_a, random_words, threshold};
 use super::outcome::{Outcome, axis, control, line_plot, measured, median_said, overall, predicted};
 use super::packages::Packages;
 use super::timing::{MAX_TRIPS, calibrate, ratios};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::{Error, ErrorKind, Result};
 use crate::measure::{Contender, Samples, median};
 use crate::report::{Row, Unit};
@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Where only some items need work, listing them first and working on the dense list gives the idle lanes \
             something to do: near a factor of 2 at one half, and it pays as soon as the work is expensive enough to \
             cover the extra pass.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

@@ -4,7 +4,7 @@ use super::kernel::Launch;
 use super::model::{Capacity, FREE, Model, TIME};
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::timing::MAX_TRIPS;
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::{Clock, Effort, Samples};
 use crate::report::{Row, Unit, Verdict};
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "A multiprocessor holds as many workgroups at once as its limits on workgroups, subgroups and workgroup \
             memory allow. No call of WebGPU tells how many: it shows as a step in the time of a kernel that waits for \
             memory.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 
@@ -73,7 +73,7 @@ impl Probe {
     pub(super) fn dependent_loads(bench: &Bench<'_>, workgroup: u32, workgroup_bytes: u32) -> Result<Self> {
         // Long beside a pass by whatever clock; a load takes some 200 ns.
         let trips = match bench.sampler.clock() {
-            Clock::Gpu | Clock::Issues => 512,
+            Clock::Gpu | Clock::Issues | Clock::Sectors => 512,
             Clock::Wall => MAX_TRIPS,
         };
         let lines: Vec<u32> = (0..LINES * LINE_WORDS)
@@ -86,7 +86,7 @@ impl Probe {
     /// Arithmetic that one workgroup of this size keeps a multiprocessor busy with.
     fn issue(bench: &Bench<'_>, workgroup: u32) -> Result<Self> {
         let trips = match bench.sampler.clock() {
-            Clock::Gpu | Clock::Issues => 1_024,
+            Clock::Gpu | Clock::Issues | Clock::Sectors => 1_024,
             Clock::Wall => MAX_TRIPS,
         };
         Self::new(bench, "issue", workgroup, 4, trips, None)

@@ -2,10 +2,10 @@
 
 use super::grid::{CPU_GRID, not_here, unless_launch_bound};
 use super::kernel::Launch;
-use super::model::tile_gain;
+use super::model::{FREE, halo_sectors, tile_gain, tile_sectors};
 use super::oracle::scramble;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::{Effort, Samples};
 use crate::report::{Row, Unit, Verdict};
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A tile with a halo",
     claim: "A workgroup that loads a tile with its halo into workgroup memory once, behind one barrier, beats direct reads of \
             every neighbour, the more the larger the radius.",
-    counts: false,
+    simulated: Simulated::Sectors,
     run,
 };
 
@@ -105,22 +105,25 @@ impl Kernels {
     }
 }
 
+/// The sectors of direct reads over those of a tile, with the results that both write.
+fn spared_sectors(lanes: u32, image: &Image, radius: u32) -> f64 {
+    let rows = f64::from(ROWS);
+    let side = 2 * radius + 1;
+    let square = (0..side).flat_map(|y| (0..side).map(move |x| y * image.pitch + x));
+    let results = rows * tile_sectors(lanes, LANES, image.width, [0]);
+    let direct = rows * tile_sectors(lanes, LANES, image.pitch, square);
+    let tiled = halo_sectors(lanes, TILE, radius, image.pitch, LANES[0] * LANES[1]);
+    (direct + results) / (f64::from(tiled) + results)
+}
+
 fn run(bench: &Bench<'_>) -> Result<Outcome> {
-    let is_cpu = bench.gpu.is_cpu();
+    let is_small = bench.gpu.is_cpu();
     let radii: &[u32] = match bench.effort {
-        _ if is_cpu => &[1, 4],
+        _ if is_small => &[1, 4],
         Effort::Quick => &[1, 2, 4, 8, 16],
         Effort::Full => &[1, 2, 3, 4, 6, 8, 12, 16],
     };
-    let size = if is_cpu { [128, 64] } else { [8192, 4096] };
-    let prediction = format!(
-        "A gain at every radius, at most by the loads that the tile spares: {}.",
-        radii
-            .iter()
-            .map(|radius| format!("{:.0} times at radius {radius}", tile_gain(*radius, TILE).value))
-            .collect::<Vec<_>>()
-            .join(", ")
-    );
+    let size = if is_small { [128, 64] } else { [8192, 4096] };
     let method = format!(
         "Sums over squares of an image of {} x {} floats with a border, {} x {} pixels a workgroup of 256, with the radius a constant \
          of the program so that loops unroll. Plain times, direct over tiled, a round each.",
@@ -128,8 +131,18 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     );
     let kernels = radii.iter().map(|radius| Kernels::new(bench, *radius)).collect::<Result<Vec<_>>>()?;
     let image = Image::new(bench, size, radii.iter().copied().max().unwrap_or(1))?;
+    let by_sectors = bench.counts_sectors();
+    let model = bench.model()?;
+    let gain = |radius: u32| match by_sectors {
+        true => model.around(spared_sectors(model.lanes, &image, radius), FREE),
+        false => tile_gain(radius, TILE),
+    };
+    let spared = if by_sectors { "by the sectors" } else { "at most by the loads" };
+    let each = radii.iter().map(|radius| format!("{:.0} times at radius {radius}", gain(*radius).value));
+    let prediction =
+        format!("A gain at every radius, {spared} that the tile spares: {}.", each.collect::<Vec<_>>().join(", "));
     let groups = (image.width / TILE[0]) * (image.height / TILE[1]);
-    if is_cpu {
+    if bench.is_cpu_driver() {
         for kernels in &kernels {
             kernels.launches(bench, &image)?;
         }
@@ -150,15 +163,15 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let mut gains = Vec::new();
     for (radius, pair) in radii.iter().zip(samples.chunks_exact(2)) {
         let cell = format!("radius {radius}");
-        let row = Row::ratio(cell, "gain of the tile", &pair[0].ns, &pair[1].ns, pair[0].clock)
-            .predicted(tile_gain(*radius, TILE));
+        let row =
+            Row::ratio(cell, "gain of the tile", &pair[0].ns, &pair[1].ns, pair[0].clock).predicted(gain(*radius));
         gains.push(unless_launch_bound(bench, row, groups, &pair[0].ns)?);
     }
     let (Some(direct), Some(again)) = (samples.first(), samples.last()) else {
         return Err(Error::internal("a contender was not sampled"));
     };
     let same = Row::ratio("radius 1, direct over itself", "gain of the tile", &direct.ns, &again.ns, direct.clock);
-    let control = control("direct reads against themselves, judged as if one were the tile", &same, tile_gain(1, TILE));
+    let control = control("direct reads against themselves, judged as if one were the tile", &same, gain(1));
     let each = radii.iter().zip(&gains).map(|(radius, row)| match row.verdict {
         Some(Verdict::NotMeasurable) => format!("nothing that can be told at radius {radius}"),
         _ => format!("{:.2} at radius {radius}", row.value),
@@ -178,20 +191,26 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     );
     let bytes = f64::from(image.pitch * image.rows + image.width * image.height) * 4.0;
     let loads = f64::from(image.width * image.height) * 4.0 * f64::from((2 * radii[0] + 1).pow(2));
+    let caches = match by_sectors {
+        true => String::new(),
+        false => format!(
+            " At radius {} direct reads load {:.0} GB/s, {} pixels for each result, though image and result are only {:.0} \
+             MB: what memory does not deliver at such a rate the first cache does, which is the tile's work without its \
+             barrier and its extra instructions.",
+            radii[0],
+            loads / direct.median(),
+            (2 * radii[0] + 1).pow(2),
+            bytes / 1e6,
+        ),
+    };
     let finding = format!(
-        "The tile gains {}. {} At radius {} direct reads load {:.0} GB/s, {} pixels for each result, though image and result \
-         are only {:.0} MB: what memory does not deliver at such a rate the first cache does, which is the tile's work without \
-         its barrier and its extra instructions.",
+        "The tile gains {}. {}{caches}",
         each.collect::<Vec<_>>().join(", "),
         if pays.samples.is_empty() {
             "It pays at no radius that was tried.".into()
         } else {
             format!("It pays from radius {:.0} on.", pays.value)
         },
-        radii[0],
-        loads / direct.median(),
-        (2 * radii[0] + 1).pow(2),
-        bytes / 1e6,
     );
     let point = |radius: &u32, value: f64| [f64::from(*radius), value];
     let plot = line_plot(
@@ -200,7 +219,10 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         axis("time ratio", true),
         vec![
             measured("measured", radii.iter().zip(&gains).map(|(radius, row)| point(radius, row.value))),
-            predicted("loads spared", radii.iter().map(|radius| point(radius, tile_gain(*radius, TILE).value))),
+            predicted(
+                if by_sectors { "sectors spared" } else { "loads spared" },
+                radii.iter().map(|radius| point(radius, gain(*radius).value)),
+            ),
         ],
     );
     rows.push(pays);

@@ -1,11 +1,11 @@
 //! Workgroups of one size and many shapes over an image.
 
 use super::kernel::Launch;
-use super::model::{FREE, lines, sectors};
+use super::model::{FREE, lines, sectors, tile_sectors};
 use super::outcome::{Outcome, axis, control, overall};
 use super::picture::Picture;
 use super::residency::CPU_REASON;
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::{Effort, Samples, median};
 use crate::report::{Axis, Plot, PlotKind, Prediction, Row, Series, Unit};
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "The shape of a tile",
     claim: "An image lies in rows, so x is the dimension along which a subgroup should lie: a tile of 32 x 8 often beats \
             one of 16 x 16 by 10 to 20 %, and with x and y swapped every lane touches a row of its own.",
-    counts: false,
+    simulated: Simulated::Sectors,
     run,
 };
 
@@ -48,8 +48,24 @@ impl Work {
         }
     }
 
-    fn all(effort: Effort) -> Vec<Self> {
-        match effort {
+    /// The sectors that the accesses of a workgroup touch.
+    fn sectors(self, lanes: u32, tile: [u32; 2], pitch: u32) -> f64 {
+        match self {
+            // A load and a store of every pixel.
+            Self::Copy => 2.0 * f64::from(COPY_ROWS) * tile_sectors(lanes, tile, pitch, [0]),
+            // Loads of the square from its upper left corner on, and one store at its middle.
+            Self::Sum(radius) => {
+                let side = 2 * radius + 1;
+                let square = (0..side).flat_map(|y| (0..side).map(move |x| y * pitch + x));
+                tile_sectors(lanes, tile, pitch, square.chain([radius * (pitch + 1)]))
+            }
+        }
+    }
+
+    fn all(bench: &Bench<'_>) -> Vec<Self> {
+        match bench.effort {
+            // A large square takes seconds there.
+            Effort::Quick if bench.gpu.is_simulated() => vec![Self::Copy, Self::Sum(1)],
             Effort::Quick => vec![Self::Copy, Self::Sum(1), Self::Sum(3)],
             Effort::Full => vec![Self::Copy, Self::Sum(1), Self::Sum(2), Self::Sum(3), Self::Sum(5)],
         }
@@ -149,19 +165,20 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
             && *y <= limits.max_compute_workgroup_size_y
     };
     let shapes: Vec<_> = SHAPES.into_iter().filter(fits).collect();
-    let reason = match (bench.gpu.is_cpu(), fits(&WIDE)) {
+    let reason = match (bench.is_cpu_driver(), fits(&WIDE)) {
         (true, _) => Some(CPU_REASON),
         (false, false) => Some("a tile of 32 x 8 is too large for this adapter"),
         (false, true) => None,
     };
     let plane = Plane::new(bench, Picture::synthetic())?;
-    let works = Work::all(bench.effort);
+    let works = Work::all(bench);
     let mut launches = Vec::new();
     let mut groups = Vec::new();
-    // On a CPU driver only the results are checked, and building every shape takes seconds.
+    // On a CPU driver only the results are checked, and building every shape takes seconds; the simulator is slow.
     let left_out = |shape: &[u32; 2]| bench.gpu.is_cpu() && ![WIDE, SQUARE, COLUMN].contains(shape);
+    let timed: Vec<_> = shapes.iter().copied().filter(|shape| !left_out(shape)).collect();
     for work in &works {
-        for [x, y] in shapes.iter().filter(|shape| !left_out(shape)) {
+        for [x, y] in &timed {
             let (launch, count) = plane.launch(bench, *work, [*x, *y])?;
             launches.push((format!("{}, {x} x {y}", work.name()), launch));
             groups.push(count);
@@ -186,8 +203,22 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
         let at = || addresses(model.lanes, shape[0], plane.pitch);
         format!("{} sectors in {} lines", sectors(at()), lines(at()))
     };
+    // What the accesses of a workgroup touch, over those of the wide tile.
+    let by_sectors = bench.counts_sectors();
+    let counted = |work: Work, shape: [u32; 2]| {
+        let [these, wide] = [shape, WIDE].map(|shape| work.sectors(model.lanes, shape, plane.pitch));
+        model.around(these / wide, FREE)
+    };
+    let claimed = |work: Work| if by_sectors { counted(work, SQUARE) } else { claimed };
+    let expected = match by_sectors {
+        true => {
+            let each = works.iter().map(|work| format!("{:.2} ({})", claimed(*work).value, work.name()));
+            format!("16 x 16 takes, over 32 x 8: {}", each.collect::<Vec<_>>().join(", "))
+        }
+        false => "16 x 16 takes 1.10 to 1.20 times as long as 32 x 8".into(),
+    };
     let prediction = format!(
-        "16 x 16 takes 1.10 to 1.20 times as long as 32 x 8. A subgroup's access touches {} in a tile of 32 x 8, {} in one \
+        "{expected}. A subgroup's access touches {} in a tile of 32 x 8, {} in one \
          of 16 x 16, {} in one of 1 x 256.",
         touched(WIDE),
         touched(SQUARE),
@@ -212,28 +243,29 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     let mut series = Vec::new();
     let mut column = None;
     for ((work, samples), groups) in
-        works.iter().zip(samples[..synthetic].chunks(shapes.len())).zip(groups.chunks(shapes.len()))
+        works.iter().zip(samples[..synthetic].chunks(timed.len())).zip(groups.chunks(timed.len()))
     {
-        let at = |shape: [u32; 2]| shapes.iter().position(|known| *known == shape);
+        let at = |shape: [u32; 2]| timed.iter().position(|known| *known == shape);
         let Some(wide) = at(WIDE).and_then(|at| samples.get(at)) else {
             return Err(Error::internal("the wide tile was not sampled"));
         };
         let mut points = Vec::new();
-        for ((at, shape), (samples, groups)) in shapes.iter().enumerate().zip(samples.iter().zip(groups)) {
+        for ((at, shape), (samples, groups)) in timed.iter().enumerate().zip(samples.iter().zip(groups)) {
             let (row, ratio) = shape_rows(bench, *work, *shape, samples, *groups, wide)?;
             points.push([at as f64, ratio.value]);
             let ratio = match *shape {
                 WIDE => ratio.noted("what the others are compared with"),
                 SQUARE => {
-                    let ratio = ratio.predicted(claimed);
+                    let ratio = ratio.predicted(claimed(*work));
                     said.push(format!("{} {}", work.name(), ratio.against_model()));
                     ratio
                 }
-                COLUMN if *work == Work::Sum(1) => {
-                    column = Some(ratio.clone());
-                    ratio
+                shape => {
+                    if (shape, *work) == (COLUMN, Work::Sum(1)) {
+                        column = Some(ratio.clone());
+                    }
+                    if by_sectors { ratio.predicted(counted(*work, shape)) } else { ratio }
                 }
-                _ => ratio,
             };
             rows.extend([row, ratio]);
         }
@@ -251,18 +283,22 @@ fn run(bench: &Bench<'_>) -> Result<Outcome> {
     }
     let said_of_real: Vec<_> = on_real.iter().map(Row::against_model).collect();
     rows.extend(on_real);
-    let control = column
-        .map(|row| control("a column of 1 x 256, judged as if it were a square beside a wide tile", &row, claimed));
+    let control = column.map(|row| {
+        control("a column of 1 x 256, judged as if it were a square beside a wide tile", &row, claimed(Work::Sum(1)))
+    });
     let columns: Vec<_> =
         rows.iter().filter(|row| row.cell.ends_with(", 1 x 256") && row.unit == Unit::Ratio).collect();
     let worst = median(&columns.iter().map(|row| row.value).collect::<Vec<_>>());
-    let categories = shapes.iter().map(|[x, y]| format!("{x} x {y}")).collect();
+    let categories = timed.iter().map(|[x, y]| format!("{x} x {y}")).collect();
+    let why = match by_sectors {
+        true => "How much the shape matters depends on where the rows of a tile begin and end within a sector",
+        false => "How much the shape matters depends on how often the cache meets a line again",
+    };
     Ok(Outcome {
         prediction,
         finding: format!(
-            "A tile of 16 x 16 takes, over one of 32 x 8: {}. A column of 1 x 256 takes {worst:.1} times as long. How much \
-             the shape matters depends on how often the cache meets a line again, and not on the picture: a photograph takes \
-             {} times as long as a gradient with noise.",
+            "A tile of 16 x 16 takes, over one of 32 x 8: {}. A column of 1 x 256 takes {worst:.1} times as long. {why}, and \
+             not on the picture: a photograph takes {} times as long as a gradient with noise.",
             said.join("; "),
             said_of_real.join(" and ")
         ),

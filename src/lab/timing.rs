@@ -24,7 +24,7 @@ const SIMULATED_TRIPS: u32 = 160;
 /// Told from wall-clock times of doubled trip counts, less the time of a single trip.
 pub(super) fn calibrate(bench: &Bench<'_>, launch: impl Fn(u32) -> Result<Launch>) -> Result<u32> {
     let target = match (bench.gpu.is_cpu(), bench.sampler.clock()) {
-        (_, Clock::Issues) => return Ok(SIMULATED_TRIPS),
+        (_, Clock::Issues | Clock::Sectors) => return Ok(SIMULATED_TRIPS),
         (true, _) => Duration::from_millis(6),
         (false, Clock::Gpu) => Duration::from_micros(400),
         (false, Clock::Wall) => Duration::from_millis(8),

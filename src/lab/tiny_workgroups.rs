@@ -5,7 +5,7 @@ use super::kernel::Launch;
 use super::model::{DATA, TIME};
 use super::oracle::arm_a;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, Result};
 use crate::report::{Row, Unit};
 
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Workgroups start at a fixed rate, whatever their size: a million of one subgroup with little work take as many \
             times longer than fewer of 256 invocations as there are more of them, and equally long once the work is longer \
             than the starts.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

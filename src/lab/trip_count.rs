@@ -6,7 +6,7 @@ use super::oracle::{arm_a, scramble};
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::packages::{LONGEST_ROW, Packages};
 use super::timing::{MAX_TRIPS, calibrate};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::{Error, Result};
 use crate::report::Row;
 
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "One long loop in a subgroup",
     claim: "Lanes whose loops differ cost as much as the longest: one lane that loops a hundred times longer makes \
             its whole subgroup wait, so the share of lanes at work is the mean over the maximum of the trip counts.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

@@ -4,7 +4,7 @@ use super::model::{Model, TIME};
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall};
 use super::timing::{Pair, Slope, Trips, slopes};
 use super::two_arms::{Pattern, TwoArms};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::Result;
 use crate::report::Row;
 
@@ -14,7 +14,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Two arms in one subgroup",
     claim: "Lanes of a subgroup that alternate between two arms of a branch pay for both, one after the other: the \
             sum of the arms' times and not the longer of them.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

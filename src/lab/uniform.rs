@@ -6,7 +6,7 @@ use super::oracle::arm_a;
 use super::outcome::{Outcome, bar_plot, control, mask_remark, overall};
 use super::timing::means;
 use super::two_arms::{Pattern, TwoArms};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::{Error, Result};
 use crate::report::Row;
 
@@ -16,7 +16,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A branch on the workgroup's index",
     claim: "A branch on which all lanes of a subgroup agree costs nothing: each subgroup issues the arm that it takes \
             and skips the other.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

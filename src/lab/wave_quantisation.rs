@@ -7,7 +7,7 @@ use super::oracle::arm_a;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::residency::{multiprocessors, residency};
 use super::timing::{Pair, Slope, Trips, slopes};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, Result};
 use crate::report::{Row, Unit};
 
@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "A little over one wave of workgroups costs almost two: the efficiency of a grid is its waves over the waves \
             rounded up. That is serious below three or four waves. A kernel bound by issue has no wave of its residency, \
             since workgroups beside each other share the multiprocessor.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

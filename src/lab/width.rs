@@ -6,7 +6,7 @@ use super::oracle::steps;
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall, predicted};
 use super::timing::calibrate;
 use super::two_arms::{Pattern, TwoArms};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::Result;
 use crate::measure::{Effort, Samples, median};
 use crate::report::{Prediction, Row, Unit};
@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
             64 on RDNA, others elsewhere. It shows without any subgroup operation, since a branch becomes free once \
             all lanes of a subgroup agree on it. A loop over the lanes is unrolled only where the compiler sees the \
             width as a constant of the program.",
-    counts: true,
+    simulated: Simulated::Issues,
     run,
 };
 

@@ -5,7 +5,7 @@ use super::model::{FREE, LATENCY, Model, TIME};
 use super::oracle::{arm_a, scramble};
 use super::outcome::{Outcome, axis, control, line_plot, measured, overall};
 use super::residency::{CPU_REASON, Probe, residency};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, SCHEDULED, Simulated};
 use crate::error::{Error, Result};
 use crate::measure::{Effort, Samples};
 use crate::report::{Row, Unit, Verdict};
@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "A sensible size lies between 128 and 512 invocations: workgroups of one subgroup leave places for others \
             empty, and one of 1,024 holds its places until its slowest subgroup is done. The fullest device is not always \
             the fastest.",
-    counts: false,
+    simulated: Simulated::Nothing(SCHEDULED),
     run,
 };
 

@@ -16,16 +16,24 @@ pub enum Clock {
     Wall,
     /// No time: the instructions that a simulated device issued, which are the same in every run.
     Issues,
+    /// No time: the sectors of 32 bytes that all accesses to storage buffers touched on a simulated device.
+    Sectors,
 }
 
 impl Clock {
-    /// `gpu`, `wall` or `issues`, as written in records.
+    /// `gpu`, `wall`, `issues` or `sectors`, as written in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gpu => "gpu",
             Self::Wall => "wall",
             Self::Issues => "issues",
+            Self::Sectors => "sectors",
         }
+    }
+
+    /// Whether it gives counts of a simulated device, and no times.
+    pub fn is_count(self) -> bool {
+        matches!(self, Self::Issues | Self::Sectors)
     }
 }
 
@@ -39,6 +47,8 @@ const STAMP_BYTES: u64 = 8;
 pub(super) struct Timer {
     gpu: Gpu,
     stamps: Option<Stamps>,
+    /// What a simulated device's timestamps count.
+    counted: Clock,
     /// Set for good once the device's timestamps have proved useless.
     refused: AtomicBool,
 }
@@ -72,7 +82,7 @@ impl Timer {
         } else {
             None
         };
-        let timer = Self { gpu: gpu.clone(), stamps, refused: AtomicBool::new(false) };
+        let timer = Self { gpu: gpu.clone(), stamps, counted: Clock::Issues, refused: AtomicBool::new(false) };
         if let Some(stamps) = &timer.stamps
             && !gpu.is_simulated()
         {
@@ -87,11 +97,16 @@ impl Timer {
         Ok(timer)
     }
 
+    /// The same, with this count in place of times where the device is simulated.
+    pub(super) fn counting(self, counted: Clock) -> Self {
+        Self { counted, ..self }
+    }
+
     /// The clock that the next times come from.
     pub(super) fn clock(&self) -> Clock {
         match self.stamps {
             Some(_) if self.refused.load(Ordering::Relaxed) => Clock::Wall,
-            Some(_) if self.gpu.is_simulated() => Clock::Issues,
+            Some(_) if self.gpu.is_simulated() => self.counted,
             Some(_) => Clock::Gpu,
             None => Clock::Wall,
         }
@@ -100,11 +115,21 @@ impl Timer {
     /// Runs each contender once, in order, and gives the nanoseconds of each with the clock that all of them are from.
     pub(super) fn time(&self, contenders: &[Contender<'_>]) -> Result<(Clock, Vec<f64>)> {
         if let Some(stamps) = &self.stamps
-            && let clock @ (Clock::Gpu | Clock::Issues) = self.clock()
+            && let clock = self.clock()
+            && clock != Clock::Wall
         {
             // Once more before the timestamps are given up: a counter of few bits may wrap inside a pass.
             for _ in 0..2 {
-                if let Some(times) = self.by_timestamps(stamps, contenders)? {
+                // Only for what is sampled: counting sectors is slow.
+                let by_sectors = clock == Clock::Sectors;
+                if by_sectors {
+                    self.gpu.count_sectors(true);
+                }
+                let times = self.by_timestamps(stamps, contenders);
+                if by_sectors {
+                    self.gpu.count_sectors(false);
+                }
+                if let Some(times) = times? {
                     return Ok((clock, times));
                 }
             }

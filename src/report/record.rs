@@ -184,7 +184,8 @@ pub struct Row {
     pub path: String,
     /// `trusted` or `checked`.
     pub checks: String,
-    /// `gpu` for timestamps, `wall` for the host's clock, `issues` for what the simulator issued, `none` for other counts.
+    /// `gpu` for timestamps, `wall` for the host's clock; on the simulator `issues` for what it issued, `sectors` for what its
+    /// accesses touched; `none` for other counts.
     pub clock: String,
     /// What the model predicts, if anything.
     pub prediction: Option<Prediction>,

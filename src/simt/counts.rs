@@ -26,7 +26,8 @@ impl Counts {
 /// What accesses to memory cost, as counts. Texels of textures are not among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
-    /// Accesses of invocations to buffers, up to 16 bytes each.
+    /// Accesses of invocations to storage buffers, up to 16 bytes each. Uniform buffers are not counted: devices read
+    /// them by a way of their own, one value for all lanes.
     pub accesses: u64,
     /// Sectors of 32 bytes that those touched: different ones within each issue.
     pub sectors: u64,

@@ -192,6 +192,13 @@ pub fn fault(device: &wgpu::Device) -> Result<Option<String>> {
     front::with_state(device, front::State::fault).ok_or_else(not_simulated)
 }
 
+/// Lets the timestamps of `device`, where it is the simulator's, count sectors of storage buffers from now on instead of
+/// issues, or issues again. Dispatches are slower while sectors are counted, and not checked.
+#[cfg(feature = "lab")]
+pub(crate) fn count_sectors(device: &wgpu::Device, sectors: bool) {
+    front::with_state(device, |state| state.count_sectors(sectors));
+}
+
 /// Whether `device` is the simulator's.
 pub fn is_simulated(device: &wgpu::Device) -> bool {
     front::with_state(device, |_| ()).is_some()

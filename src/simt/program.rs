@@ -460,6 +460,8 @@ pub(crate) struct Variable {
     pub(crate) slot: u16,
     pub(crate) offset: u32,
     pub(crate) name: String,
+    /// Whether it is a storage buffer.
+    pub(crate) is_storage: bool,
 }
 
 /// A texture or a sampler, where it is bound.
@@ -557,6 +559,11 @@ impl Program {
         variables
             .max_by_key(|variable| variable.offset)
             .map_or(("memory", byte), |variable| (&variable.name, byte - variable.offset))
+    }
+
+    /// Whether this slot is a storage buffer.
+    pub(crate) fn is_storage(&self, slot: u16) -> bool {
+        self.variables.iter().any(|variable| variable.slot == slot && variable.is_storage)
     }
 
     /// Whether any instruction touches this slot by an atomic.

@@ -10,7 +10,7 @@ use self::oracle::{Divergence, Oracle};
 use self::table::{PRIMITIVES, Primitive};
 use super::model::{Model, exactly};
 use super::outcome::{Outcome, control, overall, said};
-use super::{Bench, Experiment};
+use super::{Bench, Experiment, Simulated};
 use crate::error::Result;
 use crate::gpu::{Gpu, SubgroupPath};
 use crate::report::{Control, Row, Unit};
@@ -24,7 +24,7 @@ const fn experiment(
     claim: &'static str,
     run: fn(&Bench<'_>) -> Result<Outcome>,
 ) -> Experiment {
-    Experiment { id, group: "primitives", title, claim, counts: true, run }
+    Experiment { id, group: "primitives", title, claim, simulated: Simulated::Issues, run }
 }
 
 pub(super) const SHUFFLE: Experiment = experiment(

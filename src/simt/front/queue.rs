@@ -79,7 +79,8 @@ impl Queue {
         if pipeline.internal {
             return machine::run(&work, How::in_step(workers)).map(drop);
         }
-        let (counts, profile) = match observe {
+        let by_sectors = self.0.counts_sectors();
+        let (counts, mut profile) = match if by_sectors { Observe::Profile } else { observe } {
             Observe::Counts => (machine::run(&work, How::in_step(workers))?, None),
             Observe::Profile => {
                 let mut profiler = Profiler::new(program, banks);
@@ -93,6 +94,13 @@ impl Queue {
                 (counts?, None)
             }
         };
+        if by_sectors {
+            self.0.pass(profile.as_ref().map_or(0, |profile| profile.memory.sectors));
+            // Nobody asked for the rest of it.
+            profile = profile.filter(|_| observe == Observe::Profile);
+        } else {
+            self.0.pass(counts.issues);
+        }
         self.0.keep_dispatch(Dispatched { pipeline: pipeline.name.clone(), workgroups, counts, profile });
         Ok(())
     }

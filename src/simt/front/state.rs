@@ -1,7 +1,7 @@
 //! What the device and its queue share.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::simt::check::{self, Finding};
@@ -15,6 +15,8 @@ const KEPT_DISPATCHES: usize = 4096;
 pub(crate) struct State {
     pub(super) setup: Setup,
     clock: AtomicU64,
+    /// Whether the clock counts sectors instead of issues.
+    by_sectors: AtomicBool,
     dispatches: Mutex<VecDeque<Dispatched>>,
     findings: Mutex<Vec<Finding>>,
     fault: Mutex<Option<String>>,
@@ -26,19 +28,35 @@ impl State {
             setup,
             // From 1: a timestamp of zero means none, to whoever has met drivers without a clock.
             clock: AtomicU64::new(1),
+            by_sectors: AtomicBool::new(false),
             dispatches: Mutex::default(),
             findings: Mutex::default(),
             fault: Mutex::default(),
         }
     }
 
-    /// The device's time, which only passes while something is issued: 1, and all that the dispatches so far have issued.
+    /// The device's time, which only passes while something is issued: 1, and all that the dispatches so far have issued,
+    /// or the sectors that they have touched.
     pub(super) fn now(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
     }
 
+    /// Lets the clock count sectors from now on, or issues.
+    #[cfg(feature = "lab")]
+    pub(crate) fn count_sectors(&self, sectors: bool) {
+        self.by_sectors.store(sectors, Ordering::Relaxed);
+    }
+
+    pub(super) fn counts_sectors(&self) -> bool {
+        self.by_sectors.load(Ordering::Relaxed)
+    }
+
+    /// Lets time pass.
+    pub(super) fn pass(&self, ticks: u64) {
+        self.clock.fetch_add(ticks, Ordering::Relaxed);
+    }
+
     pub(super) fn keep_dispatch(&self, dispatch: Dispatched) {
-        self.clock.fetch_add(dispatch.counts.issues, Ordering::Relaxed);
         let mut kept = locked(&self.dispatches);
         if kept.len() == KEPT_DISPATCHES {
             kept.pop_front();

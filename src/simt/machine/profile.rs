@@ -19,6 +19,8 @@ pub(crate) struct Profiler {
     memory: Vec<MemoryCounts>,
     subgroup: u32,
     invocations: u32,
+    /// By slot: whether it is a storage buffer.
+    is_storage: Vec<bool>,
     /// By the instruction that jumps backwards: how often each invocation of the workgroup did, and what ended ones did.
     trips: BTreeMap<u32, (Vec<u32>, Trips)>,
     /// What lanes address, kept so that it is allocated once.
@@ -54,6 +56,7 @@ impl Profiler {
             memory: vec![MemoryCounts::default(); program.code.len()],
             subgroup: 0,
             invocations: program.workgroup_size.iter().product(),
+            is_storage: (0..program.slots.len()).map(|slot| program.is_storage(slot as u16)).collect(),
             trips: BTreeMap::new(),
             places: Vec::new(),
         }
@@ -133,6 +136,7 @@ impl Watch for Profiler {
         Self {
             counts: vec![Counts::default(); self.counts.len()],
             memory: vec![MemoryCounts::default(); self.memory.len()],
+            is_storage: self.is_storage.clone(),
             trips: BTreeMap::new(),
             places: Vec::new(),
             ..*self
@@ -196,7 +200,7 @@ impl Watch for Profiler {
             let counts = &mut self.memory[at];
             counts.workgroup_accesses += accesses;
             counts.bank_conflicts += conflicts;
-        } else {
+        } else if self.is_storage[usize::from(touch.slot)] {
             // A vector of 16 bytes lies in one sector.
             let sectors = self.different(touch, SECTOR);
             let counts = &mut self.memory[at];

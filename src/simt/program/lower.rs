@@ -224,7 +224,8 @@ impl<'a> Lowerer<'a> {
         if let Space::Packed | Space::Host(_) = space {
             let slot = Self::address(Place { space, offset, dynamic: None }).slot;
             let name = variable.name.clone().unwrap_or_default();
-            self.program.variables.push(Variable { slot, offset, name });
+            let is_storage = matches!(variable.space, AddressSpace::Storage { .. });
+            self.program.variables.push(Variable { slot, offset, name, is_storage });
         }
         Ok(Place { space, offset, dynamic: None })
     }
