@@ -393,12 +393,12 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     let mut checker = Checker { module: &module, program: &program, run, rendezvous, findings: Vec::new() };
     let lockstep = checker.schedule(None, options.iterations)?;
     let is_endless = |ran: &Ran| matches!(&ran.counts, Err(Fault { cause: Cause::Endless { .. }, .. }));
-    // Independent lanes jump one by one, so they may do so more often. Where lockstep does not end, as often as it takes to
-    // see whether they pass each other.
+    // Independent lanes jump one by one, so they may do so more often than those that ended in step. Where these did not
+    // end, a few rounds more tell whether the others pass each other.
     let alone = lanes.min(invocations as u32);
     let iterations = match is_endless(&lockstep) {
         false => options.iterations.saturating_add(lockstep.most_jumps.saturating_mul(alone)),
-        true => options.iterations.saturating_mul(alone.min(8)),
+        true => options.iterations.saturating_mul(2),
     };
     // The most jumps with which a schedule ended.
     let mut enough = 0;

@@ -429,7 +429,7 @@ impl Checks {
             let is_right = in_order(word.write)
                 && in_order(last)
                 && (last.0 < since.0 || same_subgroup.0 < since.0 && other_subgroup.0 < since.0)
-                && !(*has_elsewhere && !elsewhere.at(unit).reads.is_nobody());
+                && (!*has_elsewhere || elsewhere.at(unit).reads.is_nobody());
             if is_right {
                 word.write = now;
             }
