@@ -710,8 +710,9 @@ mod tests {
         assert_close(square_sectors(32, [16, 2], 320, 3), 3.0 * 2.0 * (2.0 + 3.0 + 3.0), "half as wide");
         // A halo of 4 around 8 x 1 is 16 x 9: two sectors a row, a row for each subgroup of 16.
         assert_eq!(halo_sectors(16, [8, 1], 4, 320, 64), 2 * 9);
-        // 10 x 3 words in subgroups of 8: a row and its end in a sector more, as the cut falls.
-        assert_eq!(halo_sectors(8, [8, 1], 1, 320, 64), 1 + (1 + 1) + (1 + 1) + 1);
+        // 10 x 3 words, in two sectors a row, by subgroups of 8: the first row; its end and the second row; that one's end in
+        // both its sectors and the third row; the rest of it in both of its own.
+        assert_eq!(halo_sectors(8, [8, 1], 1, 320, 64), 1 + 2 + 3 + 2);
         // Every lane in a row of its own, wherever the column begins.
         assert_close(square_sectors(8, [1, 16], 320, 3), 9.0 * 16.0, "a column");
         // Four words from 0 or 4 on: one sector, or two from 5 to 7 words into it.

@@ -88,7 +88,9 @@ impl AdapterRecord {
     pub(super) fn clock(&self) -> String {
         match self.timestamp_period_ns {
             Some(ns) => format!("GPU timestamps, {} ns a tick", super::format::number(ns)),
-            None if self.kind == Self::SIMULATOR => "none: instructions issued are counted in place of times".into(),
+            None if self.kind == Self::SIMULATOR => {
+                "none: instructions issued, or sectors touched, are counted in place of times".into()
+            }
             None => "wall clock: the device has no usable timestamps".into(),
         }
     }
