@@ -219,7 +219,7 @@ fn the_readme_names_every_option() -> Outcome {
         let run = wavelane(&["help", command])?;
         let options = run.stdout.lines().filter_map(|line| {
             let (_, rest) = line.split_once("--").filter(|(before, _)| before.trim_start().len() <= "-v, ".len())?;
-            rest.split(|c: char| !c.is_ascii_alphanumeric()).next()
+            rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).next()
         });
         for option in options.filter(|option| *option != "verbose") {
             expect(readme.contains(&format!("`--{option}`")), &format!("--{option} of {command} in the README"), &run)?;
