@@ -38,8 +38,8 @@
 //! workgroup memory that nobody wrote may be meant. Such findings are of [`Level::Warning`].
 //!
 //! Components of a vector are places of their own. WGSL lets an implementation access the whole vector where a shader
-//! writes one component, so that two invocations which write `v.x` and `v.y` have to be put in order by its letter; naga
-//! writes the component alone, and so do the devices that this crate was run on.
+//! writes one component, so that by its letter two invocations which write `v.x` and `v.y` have to be put in order; naga
+//! writes the component alone.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
