@@ -380,7 +380,8 @@ mod tests {
                 let components = format.decode(texel);
                 // The least of a signed range is another name of -1, and no NaN is like another.
                 let is_least = format.kind == Kind::Snorm && texel == 1 << (8 * format.bytes() - 1);
-                if !is_least && !(format.kind == Kind::Float && f32::from_bits(components[0]).is_nan()) {
+                let is_nan = format.kind == Kind::Float && f32::from_bits(components[0]).is_nan();
+                if !is_least && !is_nan {
                     assert_eq!(format.encode(components), texel, "{format:?}");
                 }
             }
