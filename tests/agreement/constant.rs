@@ -333,7 +333,13 @@ fn simulated(device: &Device, expression: &str, arguments: &[[Value; 3]], result
     let given = arguments.iter().flatten().flat_map(|value| [value.bits as u32, (value.bits >> 32) as u32]).collect();
     let runs = [("main".to_string(), [arguments.len().div_ceil(64) as u32, 1, 1])];
     let buffers = [given, vec![0; 2 * arguments.len()]];
-    let results = device.run(&Job { source: &source, runs: &runs, overrides: &[], buffers: &buffers });
+    let results = device.run(&Job {
+        source: &source,
+        runs: &runs,
+        overrides: &[],
+        buffers: &buffers,
+        others: &Default::default(),
+    });
     let value = |words: &[u32]| Value { kind: result, bits: u64::from(words[1]) << 32 | u64::from(words[0]) };
     results[1].chunks(2).map(value).collect()
 }

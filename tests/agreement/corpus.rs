@@ -6,6 +6,8 @@
 //! | --- | --- |
 //! | `run: NAME X [Y [Z]]` | an entry point and its workgroups, in the order in which they run |
 //! | `buffer: COUNT FILL` | the next binding of group 0, from 0 on, with so many words |
+//! | `texture: FORMAT WIDTH HEIGHT DEPTH LEVELS FILL` | likewise; its words are its texels, level by level |
+//! | `sampler: MODE` | likewise; it takes the nearest texel, and `clamp`, `repeat` or `mirror` beyond the edges |
 //! | `override: NAME VALUE` | the value of an override |
 //! | `ulps: BINDING N` | the binding holds f32, which may be so many ulps apart from lavapipe's |
 //! | `width: seen` | the results depend on the width of a subgroup |
@@ -13,10 +15,12 @@
 //!
 //! Fills are `zeros`, `ramp` (0, 1, …), `random SEED [below N]`, `floats SEED LOW HIGH` and `words A B …` (then zeros).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::device::{Device, Job};
+use wavelane::wgpu::{self, AddressMode, TextureFormat};
+
+use crate::device::{Device, Job, Other};
 use crate::{oracle, ulps};
 
 /// A shader and how it is run.
@@ -26,6 +30,8 @@ struct Shader {
     runs: Vec<(String, [u32; 3])>,
     overrides: Vec<(String, f64)>,
     buffers: Vec<Vec<u32>>,
+    /// The bindings that are no buffers.
+    others: BTreeMap<u32, Other>,
     /// How far the floats of each buffer may be from lavapipe's; none of integers, whose bits are compared.
     ulps: Vec<Option<u32>>,
     sees_width: bool,
@@ -42,6 +48,7 @@ impl Shader {
             runs: Vec::new(),
             overrides: Vec::new(),
             buffers: Vec::new(),
+            others: BTreeMap::new(),
             ulps: Vec::new(),
             sees_width: false,
             simulated_only: false,
@@ -68,6 +75,32 @@ impl Shader {
                 self.buffers.push(filled(count.parse().ok()?, fill)?);
                 self.ulps.push(None);
             }
+            ("texture", [format, width, height, depth, levels, fill @ ..]) => {
+                let (_, format) = *FORMATS.iter().find(|(name, _)| name == format)?;
+                let (width, height, depth_or_array_layers) =
+                    (width.parse().ok()?, height.parse().ok()?, depth.parse().ok()?);
+                let levels: u32 = levels.parse().ok()?;
+                let size = wgpu::Extent3d { width, height, depth_or_array_layers };
+                // Only the levels of a volume have less depth: one has one level here.
+                let of_level = |level| size.mip_level_size(level, wgpu::TextureDimension::D2);
+                let texels = |size: wgpu::Extent3d| size.width * size.height * size.depth_or_array_layers;
+                let texels: u32 = (0..levels).map(|level| texels(of_level(level))).sum();
+                let bytes = texels * format.block_copy_size(None)?;
+                self.others.insert(self.buffers.len() as u32, Other::Texture { format, size, levels });
+                self.buffers.push(filled(bytes as usize / 4, fill)?);
+                self.ulps.push(None);
+            }
+            ("sampler", [mode]) => {
+                let mode = match *mode {
+                    "clamp" => AddressMode::ClampToEdge,
+                    "repeat" => AddressMode::Repeat,
+                    "mirror" => AddressMode::MirrorRepeat,
+                    _ => return None,
+                };
+                self.others.insert(self.buffers.len() as u32, Other::Sampler(mode));
+                self.buffers.push(Vec::new());
+                self.ulps.push(None);
+            }
             ("override", [name, value]) => self.overrides.push(((*name).to_string(), value.parse().ok()?)),
             ("ulps", [binding, most]) => {
                 *self.ulps.get_mut(binding.parse::<usize>().ok()?)? = Some(most.parse().ok()?);
@@ -81,9 +114,25 @@ impl Shader {
 
     fn run(&self, device: &Device) -> Vec<Vec<u32>> {
         let overrides: Vec<_> = self.overrides.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        device.run(&Job { source: &self.source, runs: &self.runs, overrides: &overrides, buffers: &self.buffers })
+        device.run(&Job {
+            source: &self.source,
+            runs: &self.runs,
+            overrides: &overrides,
+            buffers: &self.buffers,
+            others: &self.others,
+        })
     }
 }
+
+/// Formats that every device has for storage.
+const FORMATS: [(&str, TextureFormat); 6] = [
+    ("rgba8unorm", TextureFormat::Rgba8Unorm),
+    ("rgba8snorm", TextureFormat::Rgba8Snorm),
+    ("rgba8uint", TextureFormat::Rgba8Uint),
+    ("r32uint", TextureFormat::R32Uint),
+    ("rg32float", TextureFormat::Rg32Float),
+    ("rgba16float", TextureFormat::Rgba16Float),
+];
 
 fn filled(count: usize, fill: &[&str]) -> Option<Vec<u32>> {
     Some(match *fill {

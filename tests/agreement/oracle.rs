@@ -18,6 +18,7 @@ pub(crate) const ORACLES: &[(&str, Oracle)] = &[
     ("histogram", histogram),
     ("image_sums", image_sums),
     ("knapsack", knapsack),
+    ("layers_and_volumes", layers_and_volumes),
     ("life", life),
     ("masked_merge", masked_merge),
     ("matrix_product", matrix_product),
@@ -32,6 +33,7 @@ pub(crate) const ORACLES: &[(&str, Oracle)] = &[
     ("sha256", sha256),
     ("sieve", sieve),
     ("spmv_rows", spmv_rows),
+    ("storage_textures", storage_textures),
     ("string_search", string_search),
     ("subgroup_width", subgroup_width),
     ("union_find", union_find),
@@ -492,5 +494,54 @@ fn widening(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
     let wide = |word: &u32| [u64::from(*word), i64::from(*word as i32) as u64];
     let all: Vec<u64> = buffers[0].iter().flat_map(wide).collect();
     buffers[1] = bytemuck::cast_slice(&all).to_vec();
+    buffers
+}
+
+fn layers_and_volumes(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
+    for (i, id) in (0..8).flat_map(|z| (0..8).flat_map(move |y| (0..8).map(move |x| [x, y, z]))).enumerate() {
+        let [x, y, z] = id;
+        let word = i as u32;
+        if let Some(texel) = buffers[0].get_mut(i) {
+            *texel = word * word;
+        }
+        if x < 5 && y < 6 && z < 4 {
+            let texel = [word as u8, x as u8, y as u8, z as u8];
+            buffers[1][x + 5 * (y + 6 * z)] = u32::from_le_bytes(texel);
+        }
+        if x < 4 && y < 3 && z < 5 {
+            let texel = [word as f32, -0.5 * z as f32].map(f32::to_bits);
+            buffers[2][2 * (x + 4 * (y + 3 * z))..][..2].copy_from_slice(&texel);
+        }
+        // The line is 21 long, what its texels lack of four components is 0, 0 and 1, and there are 4 layers.
+        buffers[3][i] = (word % 21).pow(2) + 21_000 + 100_000 + 4_000_000;
+    }
+    buffers
+}
+
+fn storage_textures(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
+    let (width, height) = (23, 13);
+    let image = buffers[0].clone();
+    let texel = |x: i32, y: i32| {
+        let (x, y) = (x.clamp(0, width - 1), y.clamp(0, height - 1));
+        image[(x + width * y) as usize].to_le_bytes().map(u32::from)
+    };
+    // A whole number as a half float: from the first of its bits on.
+    let half = |number: u32| match number.checked_ilog2() {
+        Some(exponent) => (15 + exponent) << 10 | number << (10 - exponent) & 0x3ff,
+        None => 0,
+    };
+    for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+        let i = (x + width * y) as usize;
+        let three = |texels: [[u32; 4]; 3]| [0, 1, 2, 3].map(|c| texels.iter().map(|texel| texel[c]).sum::<u32>());
+        let row = three([-1, 0, 1].map(|step| texel(x + step, y)));
+        // Steps of 1/127, from -127 on.
+        let blurred = row.map(|sum| ((f64::from(sum) / 3.0).round() - 127.0).min(127.0) as i8 as u8);
+        buffers[1][i] = u32::from_le_bytes(blurred);
+        let column = three([-1, 0, 1].map(|step| texel(x, y + step))).map(half);
+        buffers[2][2 * i] = column[0] | column[1] << 16;
+        buffers[2][2 * i + 1] = column[2] | column[3] << 16;
+        buffers[3][i] = (1000 * i as u32 + image[i].count_ones()) ^ (x as u32) << 20;
+    }
+    buffers[4][..2].copy_from_slice(&[width as u32, height as u32]);
     buffers
 }

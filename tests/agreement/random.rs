@@ -14,7 +14,13 @@ fn run(device: &Device, program: &Program) -> Vec<Vec<u32>> {
     let mut buffers = BUFFERS.map(|words| vec![0; words]);
     buffers[0].fill_with(|| dice.word());
     let runs = [("main".to_string(), [1, 1, 1])];
-    device.run(&Job { source: &program.text(), runs: &runs, overrides: &[], buffers: &buffers })
+    device.run(&Job {
+        source: &program.text(),
+        runs: &runs,
+        overrides: &[],
+        buffers: &buffers,
+        others: &Default::default(),
+    })
 }
 
 /// Runs random programs on the first device and on the others, until one differs: then the program is shrunk and shown.
