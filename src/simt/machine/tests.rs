@@ -724,7 +724,8 @@ fn integers_of_16_bits() {
             let times = |by: f64, less: f64| (f64::from(y) * by - less).clamp(0.0, 65535.0) as u16;
             times(3.0, 9.0) ^ times(2.0, 0.0)
         }),
-        ("bitcast<u16>(bitcast<f16>(y) * 1.0h)", |_, y| y),
+        // Without the highest bit of the exponent no pattern is a NaN.
+        ("bitcast<u16>(bitcast<f16>(y & u16(0xbfff)) * 1.0h)", |_, y| y & 0xbfff),
         ("u16(dot(vec2(x), vec2(x)))", |x, _| x.wrapping_mul(x).wrapping_mul(2) as u16),
     ];
     let numbers: [i16; 16] =

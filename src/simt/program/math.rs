@@ -437,10 +437,11 @@ impl Lowerer<'_> {
                 *rows = self.rows(other)?;
             }
         }
-        if s.width == 2 && !float {
-            if let Some(rows) = self.bits_of_16(fun, &a)? {
-                return self.rounded(s, rows);
-            }
+        if s.width == 2
+            && !float
+            && let Some(rows) = self.bits_of_16(fun, &a)?
+        {
+            return self.rounded(s, rows);
         }
         if let Some((narrow, wide)) = unary_function(fun, float, signed) {
             return match (s.width, wide) {
