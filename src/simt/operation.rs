@@ -1,7 +1,7 @@
 //! What the arithmetic instructions compute: a value for one lane, from values of that lane.
 //!
-//! Words carry every type: a bool is 0 or 1, an f32 is its bits, and an f16 is the f32 of the same value. Wide words
-//! carry i64, u64 and f64.
+//! Words carry every type: a bool is 0 or 1, an f32 is its bits, an f16 is the f32 of the same value, and i16 and u16 are the
+//! i32 and u32. Wide words carry i64, u64 and f64.
 
 /// Defines operations with their meaning, for a lane and for a row of lanes. The row's loop is inside the match, so that
 /// each operation has a loop of its own that the compiler can vectorise.
@@ -75,6 +75,8 @@ operations! {
         RoundToHalf => round_to_half(f(x)).to_bits(),
         HalfToFloat => half_to_float(x as u16).to_bits(),
         FloatToHalf => u32::from(float_to_half(f(x))),
+        ToInt16 => x as i16 as u32,
+        ToUint16 => x & 0xffff,
         IsNan => u32::from(f(x).is_nan()),
         IsInf => u32::from(f(x).is_infinite()),
         Saturate => f(x).clamp(0.0, 1.0).to_bits(),

@@ -177,10 +177,12 @@ pub(crate) enum Op {
     LoadHalf {
         to: Reg,
         address: Address,
+        kind: naga::ScalarKind,
     },
     StoreHalf {
         address: Address,
         from: Reg,
+        kind: naga::ScalarKind,
     },
     ArrayLength {
         to: Reg,
@@ -298,7 +300,7 @@ impl Op {
                 | Self::Index { .. }
                 | Self::LoadRows { .. }
                 | Self::StoreRows { .. }
-                | Self::Unary { op: Unary::RoundToHalf, .. }
+                | Self::Unary { op: Unary::RoundToHalf | Unary::ToInt16 | Unary::ToUint16, .. }
                 | Self::Jump(_)
                 | Self::Return
         )
@@ -326,8 +328,8 @@ impl Op {
             }
             Self::Load { to: value, address, .. }
             | Self::Store { from: value, address, .. }
-            | Self::LoadHalf { to: value, address }
-            | Self::StoreHalf { from: value, address }
+            | Self::LoadHalf { to: value, address, .. }
+            | Self::StoreHalf { from: value, address, .. }
             | Self::WideAtomicLoad { to: value, address } => {
                 f(value);
                 address_of = Some((address, f));

@@ -258,8 +258,10 @@ impl Device {
 
 fn open(adapter: &wgpu::Adapter) -> (wgpu::Device, wgpu::Queue) {
     let needs = wavelane::requirements(adapter);
+    // The library has no use for these; a shader here has.
+    let also = adapter.features() & wgpu::Features::SHADER_I16;
     pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-        required_features: needs.features,
+        required_features: needs.features | also,
         required_limits: needs.limits,
         ..Default::default()
     }))

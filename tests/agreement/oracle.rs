@@ -23,6 +23,7 @@ pub(crate) const ORACLES: &[(&str, Oracle)] = &[
     ("masked_merge", masked_merge),
     ("matrix_product", matrix_product),
     ("median", median),
+    ("mixing", mixing),
     ("overrides", overrides),
     ("pointers_to_parts", pointers_to_parts),
     ("private_arrays", private_arrays),
@@ -288,6 +289,29 @@ fn median(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
         buffers[1][at as usize] = all[4] as u32;
         buffers[2][at as usize] = along(&pixel).unsigned_abs() + along(&|x, y| pixel(y, x)).unsigned_abs();
     }
+    buffers
+}
+
+fn mixing(mut buffers: Vec<Vec<u32>>, _: u32) -> Vec<Vec<u32>> {
+    let samples = |words: &[u32]| bytemuck::cast_slice::<u32, i16>(words).to_vec();
+    let gain = |sample: i16, by: u32| (i64::from(sample) * i64::from(by)).div_euclid(4096).clamp(-32768, 32767);
+    let (left, right) = (samples(&buffers[0]), samples(&buffers[1]));
+    let mixed: Vec<i16> = left
+        .into_iter()
+        .zip(right)
+        .map(|(a, b)| (gain(a, buffers[2][0]) + gain(b, buffers[2][1])).clamp(-32768, 32767) as i16)
+        .collect();
+    let sums: Vec<u16> = (0..16)
+        .map(|sum| {
+            let block = &mixed[128 * (sum / 4)..][..128];
+            (sum % 4..128).step_by(4).fold(0_u16, |sum, at| {
+                let odd = 2 * at as u32 + 1;
+                sum.rotate_left(3).wrapping_add((block[at] as u32).wrapping_mul(odd) as u16)
+            })
+        })
+        .collect();
+    buffers[3] = bytemuck::pod_collect_to_vec(&mixed);
+    buffers[4] = bytemuck::pod_collect_to_vec(&sums);
     buffers
 }
 

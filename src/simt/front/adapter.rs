@@ -20,6 +20,7 @@ fn features() -> Features {
         | Features::SHADER_INT64_ATOMIC_ALL_OPS
         | Features::SHADER_F16
         | Features::SHADER_F64
+        | Features::SHADER_I16
         | Features::SHADER_FLOAT32_ATOMIC
         | Features::IMMEDIATES
         | Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES

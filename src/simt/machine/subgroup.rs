@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use naga::{BuiltIn, CollectiveOperation};
+use naga::{BuiltIn, CollectiveOperation, ScalarKind};
 
 use super::Resources;
 use super::groups::{Group, Groups, Mask, Random, first_lanes, lanes};
@@ -426,17 +426,27 @@ impl<const W: usize> Subgroup<W> {
                     }
                 }
             }
-            Op::LoadHalf { to, address } => {
+            Op::LoadHalf { to, address, kind } => {
                 let view = views[usize::from(address.slot)];
                 self.tell(watch, at, address, HALF, Access::Read);
                 let row = self.addresses(address).map(|byte| view.read(byte / 4) >> (8 * (byte & 2)) & 0xffff);
-                self.set(to, &Unary::HalfToFloat.row([&row]));
+                self.set(
+                    to,
+                    &match kind {
+                        ScalarKind::Float => Unary::HalfToFloat.row([&row]),
+                        ScalarKind::Sint => Unary::ToInt16.row([&row]),
+                        _ => row,
+                    },
+                );
             }
-            Op::StoreHalf { address, from } => {
+            Op::StoreHalf { address, from, kind } => {
                 let view = views[usize::from(address.slot)];
                 self.tell(watch, at, address, HALF, Access::Write);
                 let addresses = self.addresses(address);
-                let row = Unary::FloatToHalf.row([self.row(from)]);
+                let row = match kind {
+                    ScalarKind::Float => Unary::FloatToHalf.row([self.row(from)]),
+                    _ => Unary::ToUint16.row([self.row(from)]),
+                };
                 for lane in lanes(self.active.mask) {
                     let shift = 8 * (addresses[lane] & 2);
                     if let Some(word) = view.word(addresses[lane] / 4) {

@@ -684,6 +684,78 @@ fn functions_of_floats() {
 }
 
 #[test]
+fn integers_of_16_bits() {
+    // What is right follows from the types of Rust: (text, what it is of x and y, as a word of 16 bits).
+    type Oracle = fn(i16, u16) -> u16;
+    let expressions: [(&str, Oracle); 31] = [
+        ("u16(x + i16(30000))", |x, _| x.wrapping_add(30000) as u16),
+        ("u16(x * x - i16(7))", |x, _| x.wrapping_mul(x).wrapping_sub(7) as u16),
+        ("u16(x / i16(-3))", |x, _| (x / -3) as u16),
+        ("u16(x % i16(7))", |x, _| (x % 7) as u16),
+        ("u16(-x)", |x, _| x.wrapping_neg() as u16),
+        ("u16(~x)", |x, _| !x as u16),
+        ("~y", |_, y| !y),
+        ("y - u16(40000)", |_, y| y.wrapping_sub(40000)),
+        ("y / u16(7) + y % u16(9)", |_, y| y / 7 + y % 9),
+        ("u16(x << 3u)", |x, _| (x << 3) as u16),
+        ("u16(x >> 3u)", |x, _| (x >> 3) as u16),
+        ("y << 5u", |_, y| y << 5),
+        ("y >> 5u", |_, y| y >> 5),
+        ("select(u16(0), u16(1), x < i16(-5)) + select(u16(0), u16(2), y > u16(40000))", |x, y| {
+            u16::from(x < -5) + 2 * u16::from(y > 40000)
+        }),
+        ("u16(abs(x)) + u16(sign(x))", |x, _| x.wrapping_abs().wrapping_add(x.signum()) as u16),
+        ("u16(clamp(x, i16(-100), i16(50)))", |x, _| x.clamp(-100, 50) as u16),
+        ("min(y, u16(999)) ^ max(y, u16(50000))", |_, y| y.min(999) ^ y.max(50000)),
+        ("countOneBits(y) + u16(countOneBits(x))", |x, y| (y.count_ones() + x.count_ones()) as u16),
+        ("countLeadingZeros(y) + u16(countTrailingZeros(x))", |x, y| (y.leading_zeros() + x.trailing_zeros()) as u16),
+        ("reverseBits(y)", |_, y| y.reverse_bits()),
+        ("u16(reverseBits(x))", |x, _| x.reverse_bits() as u16),
+        ("firstLeadingBit(y)", |_, y| 15_u16.wrapping_sub(y.leading_zeros() as u16)),
+        ("extractBits(y, 4u, 7u) + u16(extractBits(x, 10u, 20u))", |x, y| {
+            (y >> 4 & 127).wrapping_add((x >> 10) as u16)
+        }),
+        ("u16(extractBits(x, 16u, 1u))", |_, _| 0),
+        ("insertBits(y, u16(0xffff), 12u, 9u)", |_, y| y | 0xf000),
+        ("u16(u32(x) >> 16u)", |x, _| (i32::from(x) >> 16) as u16),
+        ("u16(i64(x) >> 20u) + u16(u64(y) >> 4u)", |x, y| ((i64::from(x) >> 20) as u16).wrapping_add(y >> 4)),
+        ("u16(i16(f32(x) * 3.0))", |x, _| (f64::from(x) * 3.0).clamp(-32768.0, 32767.0) as i16 as u16),
+        ("u16(f32(y) * 3.0 - 9.0) ^ u16(f64(y) * 2.0lf)", |_, y| {
+            let times = |by: f64, less: f64| (f64::from(y) * by - less).clamp(0.0, 65535.0) as u16;
+            times(3.0, 9.0) ^ times(2.0, 0.0)
+        }),
+        // Without the highest bit of the exponent no pattern is a NaN.
+        ("bitcast<u16>(bitcast<f16>(y & u16(0xbfff)) * 1.0h)", |_, y| y & 0xbfff),
+        ("u16(dot(vec2(x), vec2(x)))", |x, _| x.wrapping_mul(x).wrapping_mul(2) as u16),
+    ];
+    let numbers: [i16; 16] =
+        [0, 1, -1, 2, 100, -100, 255, 256, 4095, 12345, -12345, i16::MAX, i16::MIN, -32767, 85, 21845];
+    for (text, oracle) in expressions {
+        let source = format!(
+            "enable f16;
+            enable wgpu_int16;
+            @group(0) @binding(0) var<storage, read_write> numbers: array<i16>;
+            @group(0) @binding(1) var<storage, read_write> out: array<u16>;
+            var<workgroup> kept: array<u16, 16>;
+            @compute @workgroup_size(16) fn main(@builtin(local_invocation_index) i: u32) {{
+                let x = numbers[i];
+                kept[i] = u16(x);
+                let y = kept[i];
+                out[i] = {text};
+                numbers[i] = x;
+            }}"
+        );
+        let bytes = |numbers: &[i16]| bytemuck::cast_slice::<i16, u32>(numbers).to_vec();
+        let mut buffers = [bytes(&numbers), vec![0; 8]];
+        Case::new(&source, 8).run(&mut buffers).unwrap_or_else(|fault| panic!("{text}: {fault:?}"));
+        assert_eq!(buffers[0], bytes(&numbers), "{text}: what is stored back");
+        for (x, got) in numbers.into_iter().zip(bytemuck::cast_slice::<u32, u16>(&buffers[1])) {
+            assert_eq!(*got, oracle(x, x as u16), "{text} of {x}");
+        }
+    }
+}
+
+#[test]
 fn functions_of_doubles() {
     type Oracle = fn(f64) -> f64;
     let functions: [(&str, Oracle); 22] = [

@@ -1,6 +1,6 @@
 //! How values lie in registers, and variables in memory.
 
-use naga::{ArraySize, Handle, Module, Scalar, Type, TypeInner};
+use naga::{ArraySize, Handle, Module, Scalar, ScalarKind, Type, TypeInner};
 
 /// One register of a value.
 #[derive(Clone, Copy, Debug)]
@@ -13,8 +13,8 @@ pub(super) struct Leaf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LeafKind {
     Word,
-    /// 16 bits in a buffer, an f32 in a register.
-    Half,
+    /// 16 bits in a buffer; an f32, an i32 or a u32 of the same value in a register.
+    Half(ScalarKind),
     /// The halves of a wide word; they follow each other.
     Low,
     High,
@@ -96,11 +96,11 @@ fn collect(module: &Module, inner: &TypeInner, at: u32, all: &mut Vec<Leaf>) -> 
 
 fn collect_scalar(scalar: Scalar, offset: u32, all: &mut Vec<Leaf>) -> Result<(), String> {
     match (scalar.kind, scalar.width) {
-        (naga::ScalarKind::Float, 2) => all.push(Leaf { offset, kind: LeafKind::Half }),
+        (kind, 2) => all.push(Leaf { offset, kind: LeafKind::Half(kind) }),
         // A bool has one byte for naga; buffers hold none.
         (_, 1 | 4) => all.push(Leaf { offset, kind: LeafKind::Word }),
         (_, 8) => all.extend([Leaf { offset, kind: LeafKind::Low }, Leaf { offset: offset + 4, kind: LeafKind::High }]),
-        _ => return Err("16-bit integers are not simulated".into()),
+        (_, width) => return Err(format!("numbers of {width} bytes are not simulated")),
     }
     Ok(())
 }

@@ -482,7 +482,8 @@ impl<'a> Lowerer<'a> {
             Literal::F64(value) => return Ok(self.wide_word(value.to_bits()).into()),
             Literal::U64(value) => return Ok(self.wide_word(value).into()),
             Literal::I64(value) => return Ok(self.wide_word(value as u64).into()),
-            Literal::U16(_) | Literal::I16(_) => return Err("16-bit integers are not simulated".into()),
+            Literal::U16(value) => value.into(),
+            Literal::I16(value) => value as u32,
         };
         Ok(vec![self.word(word)])
     }
@@ -493,7 +494,7 @@ impl<'a> Lowerer<'a> {
         Ok(layout::leaves(self.module, inner)?
             .iter()
             .map(|leaf| match leaf.kind {
-                LeafKind::Word | LeafKind::Half => zero,
+                LeafKind::Word | LeafKind::Half(_) => zero,
                 LeafKind::Low => low,
                 LeafKind::High => high,
             })
@@ -520,7 +521,9 @@ impl<'a> Lowerer<'a> {
                     if *count < 4
                         && offset == *at + 4 * *count as u32
                         && (matches!(space, Space::Packed)
-                            || leaf.kind != LeafKind::Half && leaves[*start].kind != LeafKind::Half) =>
+                            || ![leaf.kind, leaves[*start].kind]
+                                .iter()
+                                .any(|kind| matches!(kind, LeafKind::Half(_)))) =>
                 {
                     *count += 1;
                 }
@@ -546,11 +549,10 @@ impl<'a> Lowerer<'a> {
                 for (start, count, offset) in Self::runs(&leaves, place.space) {
                     let address = Self::address(Place { offset: place.offset + offset, ..place });
                     let to = to + start as Reg;
-                    if matches!(place.space, Space::Host(_)) && leaves[start].kind == LeafKind::Half {
-                        self.emit(Op::LoadHalf { to, address });
-                    } else {
-                        self.emit(Op::Load { to, address, count: count as u32, atomic });
-                    }
+                    self.emit(match (place.space, leaves[start].kind) {
+                        (Space::Host(_), LeafKind::Half(kind)) => Op::LoadHalf { to, address, kind },
+                        _ => Op::Load { to, address, count: count as u32, atomic },
+                    });
                 }
             }
         }
@@ -569,11 +571,10 @@ impl<'a> Lowerer<'a> {
                 for (start, count, offset) in Self::runs(&leaves, place.space) {
                     let address = Self::address(Place { offset: place.offset + offset, ..place });
                     let from = self.contiguous(&rows[start..start + count])?;
-                    if matches!(place.space, Space::Host(_)) && leaves[start].kind == LeafKind::Half {
-                        self.emit(Op::StoreHalf { address, from });
-                    } else {
-                        self.emit(Op::Store { address, from, count: count as u32, atomic });
-                    }
+                    self.emit(match (place.space, leaves[start].kind) {
+                        (Space::Host(_), LeafKind::Half(kind)) => Op::StoreHalf { address, from, kind },
+                        _ => Op::Store { address, from, count: count as u32, atomic },
+                    });
                 }
             }
         }
@@ -947,11 +948,7 @@ impl<'a> Lowerer<'a> {
             for (to, x) in (to..).zip(rows) {
                 self.emit(Op::Collective { op, kind, identity, to, x: *x });
             }
-            if scalar == Scalar::F16 {
-                for to in to..self.next {
-                    self.emit(Op::Unary { op: Unary::RoundToHalf, to, x: to });
-                }
-            }
+            return self.rounded(scalar, (to..self.next).collect());
         }
         Ok((to..self.next).collect())
     }
@@ -1055,13 +1052,10 @@ impl<'a> Lowerer<'a> {
             }
             Expression::Math { fun, arg, arg1, arg2, arg3 } => self.math(fun, arg, [arg1, arg2, arg3])?,
             Expression::As { expr, kind, convert } => {
-                let rows = self.rows(expr)?;
+                let (rows, from) = (self.rows(expr)?, layout::scalar(self.inner(expr)));
                 match convert {
-                    Some(width) => self.convert(layout::scalar(self.inner(expr)), Scalar { kind, width }, &rows)?,
-                    None if layout::scalar(self.inner(expr)) == Scalar::F16 => {
-                        return Err("a bit cast of 16-bit numbers is not simulated".into());
-                    }
-                    None => rows,
+                    Some(width) => self.convert(from, Scalar { kind, width }, &rows)?,
+                    None => self.bit_cast(from, kind, rows)?,
                 }
             }
             Expression::ArrayLength(array) => {

@@ -132,14 +132,52 @@ impl Lowerer<'_> {
         Ok((first..first + count as Reg).collect())
     }
 
-    /// An f16 is an f32 that is rounded after every operation, which gives the same as rounding once.
-    fn rounded(&mut self, scalar: Scalar, rows: Vec<Reg>) -> Result<Vec<Reg>> {
-        if scalar == Scalar::F16 {
-            for row in &rows {
-                self.emit(Op::Unary { op: Unary::RoundToHalf, to: *row, x: *row });
-            }
+    /// An f16 is an f32 that is rounded after every operation, which gives the same as rounding once; i16 and u16 are an
+    /// i32 and a u32 that keep their lower half.
+    pub(super) fn rounded(&mut self, scalar: Scalar, rows: Vec<Reg>) -> Result<Vec<Reg>> {
+        let op = match scalar {
+            Scalar::F16 => Unary::RoundToHalf,
+            Scalar::I16 => Unary::ToInt16,
+            Scalar::U16 => Unary::ToUint16,
+            _ => return Ok(rows),
+        };
+        for row in &rows {
+            self.emit(Op::Unary { op, to: *row, x: *row });
         }
         Ok(rows)
+    }
+
+    /// The same bits as another type of the same width.
+    pub(super) fn bit_cast(&mut self, from: Scalar, kind: ScalarKind, rows: Vec<Reg>) -> Result<Vec<Reg>> {
+        if from.width != 2 || from.kind == kind {
+            return Ok(rows);
+        }
+        match (from.kind, kind) {
+            (ScalarKind::Float, ScalarKind::Sint) => {
+                let halves = self.map(Unary::FloatToHalf, &rows)?;
+                self.map(Unary::ToInt16, &halves)
+            }
+            (ScalarKind::Float, _) => self.map(Unary::FloatToHalf, &rows),
+            (_, ScalarKind::Float) => self.map(Unary::HalfToFloat, &rows),
+            (_, ScalarKind::Sint) => self.map(Unary::ToInt16, &rows),
+            _ => self.map(Unary::ToUint16, &rows),
+        }
+    }
+
+    /// Whole numbers from floats, which become the nearest that a type of 16 bits has.
+    fn saturated(&mut self, to: Scalar, rows: Vec<Reg>) -> Result<Vec<Reg>> {
+        match to {
+            Scalar::I16 => {
+                let (low, high) = ([self.word(i16::MIN as u32)], [self.word(i16::MAX as u32)]);
+                let above = self.zip(Binary::MaxInt, &rows, &low)?;
+                self.zip(Binary::MinInt, &above, &high)
+            }
+            Scalar::U16 => {
+                let high = [self.word(u16::MAX.into())];
+                self.zip(Binary::MinUint, &rows, &high)
+            }
+            _ => Ok(rows),
+        }
     }
 
     fn arithmetic(&mut self, op: Arithmetic, scalar: Scalar, xs: &[Reg], ys: &[Reg]) -> Result<Vec<Reg>> {
@@ -213,7 +251,16 @@ impl Lowerer<'_> {
                 let signed = scalar.kind == ScalarKind::Sint;
                 if scalar.width != 8 {
                     let right = if signed { Binary::ShrInt } else { Binary::ShrUint };
-                    return self.zip(if left { Binary::Shl } else { right }, &xs, &ys);
+                    let op = if left { Binary::Shl } else { right };
+                    let bits = match scalar.width {
+                        2 => {
+                            let most = self.word(15);
+                            self.zip(Binary::And, &ys, &[most])?
+                        }
+                        _ => ys,
+                    };
+                    let shifted = self.zip(op, &xs, &bits)?;
+                    return self.rounded(scalar, shifted);
                 }
                 // The number of bits is a word.
                 let mut bits = Vec::new();
@@ -300,8 +347,14 @@ impl Lowerer<'_> {
                     }
                 }
                 (Float, Bool) => self.map(Unary::FloatToBool, rows),
-                (Float, Sint) => self.map(Unary::FloatToInt, rows),
-                (Float, _) => self.map(Unary::FloatToUint, rows),
+                (Float, Sint) => {
+                    let whole = self.map(Unary::FloatToInt, rows)?;
+                    self.saturated(to, whole)
+                }
+                (Float, _) => {
+                    let whole = self.map(Unary::FloatToUint, rows)?;
+                    self.saturated(to, whole)
+                }
                 (kind, Float) => {
                     let op = match kind {
                         Bool => Unary::BoolToFloat,
@@ -312,6 +365,8 @@ impl Lowerer<'_> {
                     self.rounded(to, floats)
                 }
                 (_, Bool) => self.map(Unary::IntToBool, rows),
+                (_, Sint) if to.width == 2 => self.map(Unary::ToInt16, rows),
+                _ if to.width == 2 => self.map(Unary::ToUint16, rows),
                 _ => Ok(rows.to_vec()),
             },
             (false, true) => {
@@ -346,7 +401,10 @@ impl Lowerer<'_> {
                     self.emit(Op::Narrow { op, to, x: *x });
                 }
                 let converted = (first..first + rows.len() as Reg / 2).collect();
-                self.rounded(to, converted)
+                match from.kind {
+                    Float if to.kind != Float => self.saturated(to, converted),
+                    _ => self.rounded(to, converted),
+                }
             }
             (true, true) => {
                 let op = match (from.kind, to.kind) {
@@ -378,6 +436,12 @@ impl Lowerer<'_> {
             if let Some(other) = other {
                 *rows = self.rows(other)?;
             }
+        }
+        if s.width == 2
+            && !float
+            && let Some(rows) = self.bits_of_16(fun, &a)?
+        {
+            return self.rounded(s, rows);
         }
         if let Some((narrow, wide)) = unary_function(fun, float, signed) {
             return match (s.width, wide) {
@@ -482,6 +546,13 @@ impl Lowerer<'_> {
             Math::Fma => self.zip3(Ternary::Fma, &a, &b, &c)?,
             Math::SmoothStep => self.zip3(Ternary::SmoothStep, &a, &b, &c)?,
             Math::ExtractBits => {
+                if s.width == 2 {
+                    // No more bits than there are.
+                    let all = [self.word(16)];
+                    b = self.zip(Binary::MinUint, &b, &all)?;
+                    let rest = self.zip(Binary::SubInt, &all, &b)?;
+                    c = self.zip(Binary::MinUint, &c, &rest)?;
+                }
                 self.zip3(if signed { Ternary::ExtractInt } else { Ternary::ExtractUint }, &a, &b, &c)?
             }
             Math::InsertBits => {
@@ -516,7 +587,27 @@ impl Lowerer<'_> {
             Math::Unpack4xU8 => return self.unpack(None, Ternary::ExtractUint, a[0], 8),
             other => return Err(format!("the function {other:?} is not simulated")),
         };
-        self.rounded(if float { s } else { Scalar::U32 }, rows)
+        self.rounded(if float || s.width == 2 { s } else { Scalar::U32 }, rows)
+    }
+
+    /// Functions that count the bits of a number of 16.
+    fn bits_of_16(&mut self, fun: Math, rows: &[Reg]) -> Result<Option<Vec<Reg>>> {
+        let op = match fun {
+            Math::CountTrailingZeros => Unary::CountTrailingZeros,
+            Math::CountLeadingZeros => Unary::CountLeadingZeros,
+            Math::CountOneBits => Unary::CountOneBits,
+            Math::ReverseBits => Unary::ReverseBits,
+            _ => return Ok(None),
+        };
+        let sixteen = [self.word(16)];
+        let rows = self.map(Unary::ToUint16, rows)?;
+        let rows = self.map(op, &rows)?;
+        Ok(Some(match fun {
+            Math::CountTrailingZeros => self.zip(Binary::MinUint, &rows, &sixteen)?,
+            Math::CountLeadingZeros => self.zip(Binary::SubInt, &rows, &sixteen)?,
+            Math::ReverseBits => self.zip(Binary::ShrUint, &rows, &sixteen)?,
+            _ => rows,
+        }))
     }
 
     fn matrix(&mut self, fun: Math, inner: &TypeInner, a: &[Reg]) -> Result<Vec<Reg>> {
