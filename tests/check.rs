@@ -2,6 +2,7 @@
 
 use wavelane::ErrorKind;
 use wavelane::simt::check::{CheckOptions, Fill, Finding, FindingKind, Level, Report, Run, check};
+use wavelane::wgpu::{AddressMode, Extent3d, TextureFormat};
 
 const WIDTHS: [u32; 6] = [4, 8, 16, 32, 64, 128];
 
@@ -595,6 +596,123 @@ fn the_examples_have_the_mistakes_that_they_tell_of() {
 }
 
 #[test]
+fn texels_race_and_end() {
+    // One texel for each invocation of a workgroup; the other half of the picture belongs to nobody.
+    let mirrored = "
+        @group(0) @binding(0) var image: texture_storage_2d<r32uint, read_write>;
+        @compute @workgroup_size(8, 8) fn mirror(
+            @builtin(local_invocation_id) at: vec3<u32>, @builtin(workgroup_id) group: vec3<u32>
+        ) {
+            let corner = 8u * group.xy;
+            textureStore(image, corner + at.xy, vec4(at.x)); //?
+            BARRIER
+            let other = textureLoad(image, corner + vec2(7u - at.x, at.y)); //!
+            textureBarrier();
+            textureStore(image, corner + at.xy, other);
+        }";
+    for lanes in WIDTHS {
+        let finding = only(&mirrored.replace("BARRIER", ""), &at(lanes), FindingKind::DataRace);
+        assert!(finding.message.contains("a texel of `image`"), "{}", finding.message);
+        only(&mirrored.replace("BARRIER", "storageBarrier();"), &at(lanes), FindingKind::DataRace);
+        clean(&mirrored.replace("BARRIER", "textureBarrier();"), &at(lanes));
+    }
+    let shared = "
+        @group(0) @binding(0) var sums: texture_storage_1d<rgba8unorm, write>;
+        @compute @workgroup_size(16) fn main(@builtin(local_invocation_index) i: u32) {
+            textureStore(sums, i, vec4(0.5)); //!
+        }";
+    let finding = only(shared, &at(8), FindingKind::DataRace);
+    assert_ne!(finding.at.workgroup, finding.other.expect("two sides").workgroup);
+    let ends = [
+        ("texture_2d<f32>", "textureLoad(image, vec2(16u, 0u), 0).x", "column 16 of 16 of `image`"),
+        ("texture_2d<f32>", "textureLoad(image, vec2(0, -1), 0).x", "row -1 of 16 of `image`"),
+        ("texture_2d<f32>", "textureLoad(image, vec2(0, 0), 5).x", "mip level 5 of 5 of `image`"),
+        ("texture_2d<f32>", "textureLoad(image, vec2(8, 0), 1).x", "column 8 of 8 of `image`"),
+        ("texture_2d_array<i32>", "f32(textureLoad(image, vec2(0, 0), 1, 0).x)", "layer 1 of 1 of `image`"),
+        ("texture_3d<u32>", "f32(textureLoad(image, vec3(0, 0, 8), 0).x)", "slice 8 of 8 of `image`"),
+    ];
+    for (ty, load, message) in ends {
+        let text = format!(
+            "@group(0) @binding(0) var image: {ty};
+            @group(0) @binding(1) var<storage, read_write> out: array<f32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                out[id.x] = {load}; //!
+            }}"
+        );
+        let finding = only(&text, &at(8), FindingKind::OutOfBounds);
+        assert_eq!((finding.message.as_str(), finding.variable.as_deref()), (message, Some("image")));
+    }
+}
+
+#[test]
+fn textures_and_samplers_are_bound() {
+    // The loop ends where every texel has the value that the run says.
+    let text = "
+        @group(0) @binding(0) var bytes: texture_2d<u32>;
+        @group(0) @binding(1) var units: texture_3d<f32>;
+        @group(0) @binding(2) var beyond: sampler;
+        @group(0) @binding(3) var<storage, read_write> right: array<u32>;
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let byte = textureLoad(bytes, vec2(id.x % 3u, id.x / 3u % 2u), 0).xy;
+            let unit = textureSampleLevel(units, beyond, vec3(1.25, 0.5, 0.5), 0.0).x;
+            let is_right = all(byte == vec2(2u, 3u) * (id.x % 6u) + vec2(7u, 9u)) && unit == 0.6;
+            for (var i = 0u; !is_right; i += 1u) {
+                right[id.x] = i;
+            }
+        }";
+    let mut run = Run::reflect(text, None).expect("it is valid");
+    let size = |width, height, depth_or_array_layers| Extent3d { width, height, depth_or_array_layers };
+    assert_eq!((run.textures[0].format, run.textures[0].fill.clone()), (TextureFormat::Rgba32Uint, Fill::Ramp));
+    assert_eq!((run.textures[0].size, run.textures[0].mip_levels), (size(4, 4, 1), 3));
+    assert_eq!(run.samplers[0].name, "beyond");
+    run.textures[0] = wavelane::simt::check::Texture {
+        format: TextureFormat::Rg8Uint,
+        size: size(3, 2, 1),
+        mip_levels: 2,
+        fill: Fill::Bytes((0..6).flat_map(|texel| [2 * texel + 7, 3 * texel + 9]).collect()),
+        ..run.textures[0].clone()
+    };
+    let units = &mut run.textures[1];
+    (units.format, units.size, units.mip_levels) = (TextureFormat::R32Float, size(2, 1, 1), 1);
+    units.fill = Fill::Bytes(bytemuck::cast_slice(&[0.6_f32, 0.8]).to_vec());
+    let ends = |run: &Run| check(text, run, &at(8)).expect("it runs").findings.is_empty();
+    run.samplers[0].address_mode = AddressMode::Repeat;
+    assert!(ends(&run));
+    run.samplers[0].address_mode = AddressMode::ClampToEdge;
+    assert!(!ends(&run));
+    let refused = |change: &dyn Fn(&mut Run), reason: &str| {
+        let mut run = run.clone();
+        change(&mut run);
+        let error = check(text, &run, &at(8)).expect_err(reason);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    };
+    refused(&|run| run.textures.clear(), "nothing is bound to group 0, binding 0");
+    refused(&|run| run.textures[0].format = TextureFormat::Rg8Unorm, "a format that is sampled as uint, not rg8unorm");
+    refused(&|run| run.textures[0].format = TextureFormat::Bc1RgbaUnorm, "the format bc1rgbaunorm is not simulated");
+    refused(&|run| run.textures[0].size.depth_or_array_layers = 2, "cannot have the size 3 x 2 x 2");
+    refused(&|run| run.textures[0].size.width = 0, "cannot have the size 0 x 2 x 1");
+    refused(&|run| run.textures[0].mip_levels = 3, "from 1 to 2 mip levels, not 3");
+    refused(&|run| run.textures[0].fill = Fill::Bytes(vec![0; 17]), "17 bytes do not fit into bytes");
+    refused(&|run| run.textures[0].fill = Fill::Empty, "never empty");
+    refused(&|run| run.textures[0].name = "units".into(), "the variable is bytes, not units");
+    type Change = fn(&mut Run);
+    let moved: [(Change, &str); 3] = [
+        (|run| (run.textures[0].binding, run.samplers[0].binding) = (2, 0), "beyond is a sampler, not a texture"),
+        (|run| (run.samplers[0].binding, run.buffers[0].binding) = (3, 2), "beyond is a sampler, not a buffer"),
+        (|run| (run.samplers[0].binding, run.textures[0].binding) = (0, 9), "no variable in group 0, binding 9"),
+    ];
+    for (change, reason) in moved {
+        let nameless = |run: &mut Run| {
+            (run.textures[0].name, run.samplers[0].name, run.buffers[0].name) = Default::default();
+            change(run);
+        };
+        refused(&nameless, reason);
+    }
+    refused(&|run| run.samplers.push(run.samplers[0].clone()), "two things are bound to group 0, binding 2");
+}
+
+#[test]
 fn a_run_that_does_not_fit_is_an_error() {
     let text = "
         override count: u32;
@@ -620,7 +738,7 @@ fn a_run_that_does_not_fit_is_an_error() {
     refused(&|run| run.buffers[1].name = "output".into(), "group 0, binding 1: the variable is out, not output");
     refused(&|run| run.buffers[0].bytes = 4, "at least 8 bytes, not 4");
     refused(&|run| run.buffers[1].bytes = 18, "multiple of 4");
-    refused(&|run| run.buffers.push(run.buffers[0].clone()), "two buffers");
+    refused(&|run| run.buffers.push(run.buffers[0].clone()), "two things");
     refused(&|run| run.buffers[1].fill = Fill::Random { seed: 1, low: 3.0, high: 3.0 }, "no number");
     refused(&|run| run.workgroups[1] = 0, "from 1 to 65535");
     refused(&|run| drop(run.buffers.pop()), "group 0, binding 1");

@@ -61,6 +61,7 @@ const CASES: &[Case] = &[
     ("check_leaves_out_what_is_allowed", Needs::Nothing, check_leaves_out_what_is_allowed),
     ("check_passes_warnings_unless_they_are_denied", Needs::Nothing, check_passes_warnings_unless_they_are_denied),
     ("check_writes_a_run_file_that_it_reads", Needs::Nothing, check_writes_a_run_file_that_it_reads),
+    ("check_binds_textures_and_samplers", Needs::Nothing, check_binds_textures_and_samplers),
     ("check_takes_what_a_run_file_says", Needs::Nothing, check_takes_what_a_run_file_says),
     ("check_refuses_wrong_run_files_with_code_2", Needs::Nothing, check_refuses_wrong_run_files_with_code_2),
     ("check_refuses_what_is_no_shader", Needs::Nothing, check_refuses_what_is_no_shader),
@@ -863,6 +864,65 @@ fn check_writes_a_run_file_that_it_reads() -> Outcome {
     expect(run.code == Some(0) && std::fs::read_to_string(other)? == written, "a file of another name", &run)
 }
 
+fn check_binds_textures_and_samplers() -> Outcome {
+    // An index is beyond the end where something is not read as the file below says.
+    let path = shader(
+        "cli-check-textures",
+        "@group(0) @binding(0) var image: texture_2d<u32>;
+        @group(0) @binding(1) var light: texture_2d<f32>;
+        @group(0) @binding(2) var around: sampler;
+        @group(0) @binding(3) var<storage, read_write> sums: array<u32, 16>;
+        @compute @workgroup_size(16) fn sum(@builtin(local_invocation_index) i: u32) {
+            let colour = textureLoad(image, vec2(i % 4u, i / 4u), 0);
+            let scale = textureSampleLevel(light, around, vec2(1.25, 0.5), 0.0).x;
+            let sum = u32(f32(colour.x + colour.y) * scale);
+            sums[select(16u, i, sum == 4u * i + 1u)] = sum;
+        }",
+    )?;
+    let guessed = wavelane(&["check", text(&path)])?;
+    expect(
+        guessed.code == Some(1) && guessed.stderr.contains("(group 0, binding 0): 8 x 8 x 1 texels"),
+        "size",
+        &guessed,
+    )?;
+    expect(guessed.stderr.contains("around (group 0, binding 2): clamp-to-edge, nearest"), "a sampler", &guessed)?;
+    let run = wavelane(&["check", text(&path), "--init"])?;
+    let file = path.with_extension("toml");
+    let read = wavelane(&["check", text(&path), "--run", text(&file)])?;
+    let guess = "   = sizes and contents are guessed, --init writes them to a file to put right\n";
+    expect(read.stdout == guessed.stdout.replace(guess, "") && read.stderr.is_empty(), "the same", &read)?;
+    expect(run.code == Some(0), "a file", &run)?;
+
+    let written = std::fs::read_to_string(&file)?;
+    let faults = [
+        ("\"rgba32uint\"", "\"rgba8what\"", "expected a valid texture format"),
+        ("address_mode = \"clamp-to-edge\"", "address_mode = \"clamp\"", "expected one of `clamp-to-edge`"),
+        ("size = [8, 8, 1]", "size = [8, 8]", "expected an array of length 3"),
+        ("\"rgba32uint\"", "\"rgba8unorm\"", "image needs a format that is sampled as uint, not rgba8unorm"),
+    ];
+    for (from, to, reason) in faults {
+        std::fs::write(&file, written.replacen(from, to, 1))?;
+        let run = wavelane(&["check", text(&path), "--run", text(&file)])?;
+        expect(run.code == Some(2) && run.stderr.contains(reason), reason, &run)?;
+    }
+
+    std::fs::write(path.with_file_name("image.bin"), (0..32).collect::<Vec<u8>>())?;
+    std::fs::write(
+        &file,
+        "entry = 'sum'
+workgroups = [1, 1, 1]
+buffers = [{ group = 0, binding = 3, bytes = 64, fill = 'empty' }]
+textures = [
+    { group = 0, binding = 0, format = 'rg8uint', size = [4, 4, 1], fill = { file = 'image.bin' } },
+    { group = 0, binding = 1, format = 'r8unorm', size = [2, 1, 1], fill = { value = 2 } },
+]
+samplers = [{ group = 0, binding = 2, address_mode = 'repeat' }]
+",
+    )?;
+    let run = wavelane(&["check", text(&path), "--run", text(&file)])?;
+    expect(run.code == Some(0) && run.stdout.starts_with("nothing found"), "one workgroup", &run)
+}
+
 /// The run of [`LAST`] with these contents of its items, in two workgroups.
 fn run_file(items: &str) -> String {
     format!(
@@ -925,7 +985,7 @@ fn check_refuses_wrong_run_files_with_code_2() -> Outcome {
         ("bytes = 64", "bytes = 0", "not 0"),
         ("bytes = 64", "bytes = 66", "a multiple of 4"),
         ("bytes = 4,", "bytes = -4,", "-4"),
-        ("binding = 1", "binding = 0", "two buffers are bound to group 0, binding 0"),
+        ("binding = 1", "binding = 0", "two things are bound to group 0, binding 0"),
         ("binding = 1", "binding = 2", "no variable in group 0, binding 2"),
         ("\"ramp\"", "\"ones\"", "`ramp`"),
         ("\"ramp\"", "7", "wanted string or table"),

@@ -26,7 +26,7 @@ use run_file::RunFile;
 /// is 1 if an error was found, or with `--deny warnings` anything: zeros of workgroup memory that nobody wrote, and values of
 /// lanes that do not take part, may be what is meant, and are warnings.
 ///
-/// Without --run, the workgroups and the contents of the buffers are guessed from the shader, and printed. --init writes
+/// Without --run, the workgroups and the contents of buffers and textures are guessed from the shader, and printed. --init writes
 /// the guess to a file, whose comments say what else it may hold.
 ///
 /// The JSON is one object: `schema` (1; fields are only ever added), `version`, `shader`, `lanes`, `run` as in the run file,
@@ -40,7 +40,7 @@ pub(super) struct CheckArgs {
     /// The shader
     #[arg(value_name = "SHADER.wgsl")]
     shader: PathBuf,
-    /// Runs what this file says: entry point, workgroups, overrides, buffers and their contents
+    /// Runs what this file says: entry point, workgroups, overrides, buffers, textures and samplers
     #[arg(long, value_name = "FILE.toml")]
     run: Option<PathBuf>,
     /// Writes the guessed run to a file instead, which must be new: the shader's name with .toml unless one is given

@@ -22,11 +22,8 @@
 //!
 //! Every [`FindingKind`], by execution: what a run does not reach is not seen. A race is told from the order that
 //! barriers give, not from what happened to be read, so one run in lockstep finds races that no GPU shows. Storage is put
-//! in order by `storageBarrier`, workgroup memory by `workgroupBarrier`; workgroups of one dispatch are in no order, and
-//! atomics of WGSL put nothing else in order.
-//!
-//! A shader with textures or samplers cannot be checked here; [`take_findings`](super::take_findings) of a device with
-//! [`Observe::Checks`](super::Observe) tells texels out of bounds, and no races of texels.
+//! in order by `storageBarrier`, workgroup memory by `workgroupBarrier`, texels by `textureBarrier`; workgroups of one
+//! dispatch are in no order, and atomics of WGSL put nothing else in order.
 //!
 //! The shader runs in lockstep first, then under schedules in which lanes and subgroups go on independently of each
 //! other, one for each seed, and workgroups start in another order. The same seed gives the same schedule. Where neither
@@ -41,73 +38,21 @@
 //! writes one component, so that by its letter two invocations which write `v.x` and `v.y` have to be put in order; naga
 //! writes the component alone.
 
+mod run;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+
+pub use run::{Buffer, Fill, Run, Sampler, Texture};
 
 use super::machine::checks::{Checks, Detail, Found, Kind, Who};
-use super::machine::groups::{Group, Mask, Random, lanes};
+use super::machine::groups::{Group, Mask, lanes};
 use super::machine::watch::Access;
-use super::machine::{self, Bound, Cause, Dispatch, Fault, How, Resource};
-use super::memory::Memory;
-use super::operation::float_to_half;
+use super::machine::{self, Cause, Dispatch, Fault, How};
 use super::program::{Program, Slot, WORKGROUP, layout};
 use super::{Counts, SimtOptions};
 use crate::error::{Error, Result};
 use crate::shader::{MAX_LANES, MIN_LANES};
-
-/// What a shader is run on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    /// The entry point.
-    pub entry: String,
-    /// The workgroups, in each dimension.
-    pub workgroups: [u32; 3],
-    /// Values of pipeline-overridable constants, by name or number.
-    pub overrides: BTreeMap<String, f64>,
-    /// What is bound.
-    pub buffers: Vec<Buffer>,
-}
-
-/// A buffer of a [`Run`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Buffer {
-    /// Name of the variable; may be left empty.
-    pub name: String,
-    /// `@group`.
-    pub group: u32,
-    /// `@binding`.
-    pub binding: u32,
-    /// Its size.
-    pub bytes: u64,
-    /// What it holds before.
-    pub fill: Fill,
-}
-
-/// What a buffer holds before a run. Each number has the type of the scalar that the shader declares in its place; what no
-/// scalar takes, between the members of a structure, is zeros.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Fill {
-    /// Nothing: to read it before it is written is a finding.
-    Empty,
-    /// Zeros.
-    Zeros,
-    /// The same number everywhere.
-    Value(f64),
-    /// 0, 1, 2, …
-    Ramp,
-    /// Numbers from `low` up to `high`, without it, from a seed.
-    Random {
-        /// Where the numbers come from.
-        seed: u64,
-        /// The least.
-        low: f64,
-        /// Beyond the greatest.
-        high: f64,
-    },
-    /// These bytes; zeros after them.
-    Bytes(Vec<u8>),
-}
 
 /// How a shader is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -283,53 +228,6 @@ pub struct Place {
     pub invocations: Vec<u32>,
 }
 
-impl Run {
-    /// A run of an entry point (the only one, unless it is named) with values that make sense for most shaders: four
-    /// workgroups; arrays that fill a buffer with as many elements as there are invocations; zeros for what the shader
-    /// may write, a ramp for what it only reads, and 1 for an override without a value of its own. The numbers of a
-    /// uniform buffer are the edge of a grid of as many invocations: their number in one dimension, its square root in
-    /// two, its cube root in three.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidShader`](crate::ErrorKind::InvalidShader) for text that is not valid or not simulated,
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) where no entry point or several are there.
-    pub fn reflect(text: &str, entry: Option<&str>) -> Result<Self> {
-        let (module, info) = validated(text)?;
-        let name = find_entry(&module, entry)?.1.name.clone();
-        let unset = module.overrides.iter().filter(|(_, constant)| constant.init.is_none());
-        let overrides: BTreeMap<_, _> = unset.map(|(_, constant)| (key(constant), 1.0)).collect();
-        // The size of a workgroup may rest on them.
-        let (module, info) = with_overrides(&module, &info, &name, &overrides)?;
-        let (index, entry) = find_entry(&module, Some(&name))?;
-        let size = entry.workgroup_size;
-        let workgroups = if size[1] * size[2] == 1 { [4, 1, 1] } else { [2, 2, 1] };
-        let invocations = u64::from(size.iter().product::<u32>()) * 4;
-        let edge = match size {
-            [_, 1, 1] => invocations,
-            [_, _, 1] => invocations.isqrt(),
-            _ => (1..).take_while(|edge: &u64| edge.pow(3) <= invocations).last().unwrap_or(1),
-        };
-        let mut buffers = Vec::new();
-        for (handle, variable) in module.global_variables.iter() {
-            let (Some(binding), false) = (&variable.binding, info.get_entry_point(index)[handle].is_empty()) else {
-                continue;
-            };
-            let inner = layout::inner(&module, variable.ty);
-            let fill = match variable.space {
-                naga::AddressSpace::Uniform => Fill::Value(edge as f64),
-                naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Fill::Zeros,
-                naga::AddressSpace::Storage { .. } => Fill::Ramp,
-                _ => continue,
-            };
-            let (group, binding) = (binding.group, binding.binding);
-            let bytes = layout::bytes(&module, inner, invocations).map_err(Error::shader)?.next_multiple_of(4);
-            buffers.push(Buffer { name: variable.name.clone().unwrap_or_default(), group, binding, bytes, fill });
-        }
-        buffers.sort_by_key(|buffer| (buffer.group, buffer.binding));
-        Ok(Self { entry: name, workgroups, overrides, buffers })
-    }
-}
-
 /// Checks a shader.
 ///
 /// # Errors
@@ -365,12 +263,6 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     with_overrides(&module, &info, &entry.name, &run.overrides)?;
     let program = Program::compile(&module, &info, &entry.name, &constants(&run.overrides), lanes, Some(text))
         .map_err(Error::shader)?;
-    if let Some(port) = program.textures.iter().chain(&program.samplers).next() {
-        let name = &port.name;
-        return Err(Error::shader(format!(
-            "the variable {name} is a texture or a sampler, which a check does not bind"
-        )));
-    }
     let invocations: u64 = program.workgroup_size.iter().map(|size| u64::from(*size)).product();
     if invocations > MOST_INVOCATIONS {
         return Err(Error::argument(format!(
@@ -381,13 +273,6 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
         return Err(Error::argument(format!(
             "a grid has from 1 to {MOST_WORKGROUPS} workgroups a dimension, not {count}"
         )));
-    }
-    let place = |buffer: &Buffer| (buffer.group, buffer.binding);
-    for (index, buffer) in run.buffers.iter().enumerate() {
-        if run.buffers[..index].iter().any(|other| place(other) == place(buffer)) {
-            let (group, binding) = place(buffer);
-            return Err(Error::argument(format!("two buffers are bound to group {group}, binding {binding}")));
-        }
     }
     let rendezvous = options.rendezvous;
     let mut checker = Checker { module: &module, program: &program, run, rendezvous, findings: Vec::new() };
@@ -516,16 +401,6 @@ fn find_entry<'a>(module: &'a naga::Module, name: Option<&str>) -> Result<(usize
     }
 }
 
-/// A number as a scalar of this type; whole ones are rounded down.
-fn bits(number: f64, scalar: naga::Scalar) -> u64 {
-    match (scalar.kind, scalar.width) {
-        (naga::ScalarKind::Float, 2) => float_to_half(number as f32).into(),
-        (naga::ScalarKind::Float, 4) => (number as f32).to_bits().into(),
-        (naga::ScalarKind::Float, _) => number.to_bits(),
-        _ => number.floor() as i128 as u64,
-    }
-}
-
 /// Which lanes took part in operations of the subgroup: by workgroup, local index and instruction, each time.
 type Together = HashMap<([u32; 3], u32, u32), Vec<Mask>>;
 
@@ -553,9 +428,9 @@ impl Checker<'_> {
     /// Runs under one schedule, with so many rounds of its loops, and keeps what is found.
     fn schedule(&mut self, seed: Option<u64>, iterations: u32) -> Result<Ran> {
         let program = self.program;
-        let bindings = self.run.buffers.iter().map(|buffer| self.bound(buffer)).collect::<Result<Vec<_>>>()?;
-        let is_empty = |slot: usize| match program.slots[slot] {
-            Slot::Binding { group, binding } => {
+        let bindings = self.run.bind(self.module)?;
+        let is_empty = |slot: usize| match program.slots.get(slot) {
+            Some(&Slot::Binding { group, binding }) => {
                 let buffer = self.run.buffers.iter().find(|buffer| (buffer.group, buffer.binding) == (group, binding));
                 buffer.is_some_and(|buffer| buffer.fill == Fill::Empty)
             }
@@ -578,57 +453,6 @@ impl Checker<'_> {
         let contents = bindings.iter().map(|bound| bound.resource.contents()).collect();
         let Checks { together, apart, most_jumps, .. } = checks;
         Ok(Ran { counts, contents, together, apart, most_jumps })
-    }
-
-    fn bound(&self, buffer: &Buffer) -> Result<Bound> {
-        let Buffer { group, binding, bytes, .. } = *buffer;
-        let fault = |reason: &str| Err(Error::argument(format!("group {group}, binding {binding}: {reason}")));
-        if bytes == 0 || bytes > u64::from(u32::MAX) {
-            return fault(&format!("a buffer has from 1 byte to 4 GiB, not {bytes}"));
-        }
-        let memory = Memory::zeroed(bytes);
-        let mut variables = self.module.global_variables.iter().map(|(_, variable)| variable);
-        let is_this = |variable: &&naga::GlobalVariable| {
-            variable.binding.as_ref().is_some_and(|at| (at.group, at.binding) == (group, binding))
-        };
-        let variable = variables.find(is_this).ok_or_else(|| {
-            Error::argument(format!("the shader has no variable in group {group}, binding {binding}"))
-        })?;
-        let name = variable.name.as_deref().unwrap_or_default();
-        if !buffer.name.is_empty() && buffer.name != name {
-            return fault(&format!("the variable is {name}, not {}", buffer.name));
-        }
-        let inner = layout::inner(self.module, variable.ty);
-        let least = layout::bytes(self.module, inner, 1).map_err(Error::shader)?;
-        if bytes < least || bytes % 4 != 0 {
-            return fault(&format!("{name} needs a multiple of 4 that is at least {least} bytes, not {bytes}"));
-        }
-        let fill = |number: &mut dyn FnMut(u64) -> f64| {
-            let mut numbers = 0..;
-            let mut put = |at, scalar: naga::Scalar| {
-                let bits = bits(number(numbers.next().expect("they have no end")), scalar).to_le_bytes();
-                memory.write(at, &bits[..scalar.width.into()]);
-            };
-            layout::each_scalar(self.module, inner, 0, bytes, &mut put).map_err(Error::shader)
-        };
-        match &buffer.fill {
-            Fill::Empty | Fill::Zeros => {}
-            Fill::Value(value) => fill(&mut |_| *value)?,
-            Fill::Ramp => fill(&mut |index| index as f64)?,
-            Fill::Random { low, high, .. } if low >= high => {
-                return fault(&format!("there is no number from {low} up to {high}"));
-            }
-            Fill::Random { seed, low, high } => {
-                let mut random = Random::new(*seed);
-                fill(&mut |_| low + (high - low) * (random.word() >> 11) as f64 / (1_u64 << 53) as f64)?;
-            }
-            Fill::Bytes(contents) if contents.len() as u64 > bytes => {
-                return fault(&format!("{} bytes do not fit into {bytes}", contents.len()));
-            }
-            Fill::Bytes(contents) => memory.write(0, contents),
-        }
-        let resource = Resource::Buffer { memory: Arc::new(memory), offset: 0, size: bytes };
-        Ok(Bound { group, binding, resource })
     }
 
     /// The first operation of a subgroup in which other lanes took part than in lockstep.
@@ -689,6 +513,9 @@ impl Teller<'_> {
 
     /// A byte of memory, as the shader calls it.
     fn byte(&self, slot: u16, byte: u32) -> String {
+        if let Some(texture) = self.0.texture(slot) {
+            return format!("a texel of `{}`", texture.name);
+        }
         match self.0.variable(slot, byte) {
             (name, 0) => format!("`{name}`"),
             (name, offset) => format!("byte {offset} of `{name}`"),
@@ -731,12 +558,13 @@ impl Teller<'_> {
     }
 
     fn finding(&self, found: &Found, seed: Option<u64>) -> Finding {
-        let is_index = matches!(found.detail, Detail::Index { .. });
+        let is_index = matches!(found.detail, Detail::Index { .. } | Detail::Texel { .. });
         let variable = self.0.indexes(found.at.0).filter(|_| is_index).map(str::to_string);
         let level = match (found.kind, found.detail) {
             (Kind::InactiveLane, _) | (Kind::NeverWritten, Detail::Byte { slot: WORKGROUP, .. }) => Level::Warning,
             _ => Level::Error,
         };
+        let of = variable.as_ref().map_or(String::new(), |name| format!(" of `{name}`"));
         let (message, what, other) = match found.detail {
             Detail::Race { slot, byte, access, other } => (
                 format!("two invocations touch {}, and nothing puts them in order", self.byte(slot, byte)),
@@ -744,8 +572,10 @@ impl Teller<'_> {
                 word(other),
             ),
             Detail::Index { index, length } => {
-                let of = variable.as_ref().map_or(String::new(), |name| format!(" of `{name}`"));
                 (format!("index {} of {length} elements{of}", index as i32), "indexes", "")
+            }
+            Detail::Texel { axis, index, length } => {
+                (format!("{axis} {} of {length}{of}", index as i32), "indexes", "")
             }
             Detail::Byte { slot, byte } => {
                 (format!("{} is read before anybody writes it", self.byte(slot, byte)), "reads", "")

@@ -36,12 +36,17 @@ pub(crate) enum Resource {
 }
 
 impl Resource {
-    /// The bytes of a buffer that are bound.
+    /// The bytes of a buffer that are bound, or all of the texture.
     pub(crate) fn contents(&self) -> Vec<u8> {
-        let Self::Buffer { memory, offset, size } = self else { return Vec::new() };
-        let mut bytes = vec![0; *size as usize];
-        memory.read(*offset, &mut bytes);
-        bytes
+        match self {
+            Self::Buffer { memory, offset, size } => {
+                let mut bytes = vec![0; *size as usize];
+                memory.read(*offset, &mut bytes);
+                bytes
+            }
+            Self::Texture(view) => view.contents(),
+            Self::Sampler(_) => Vec::new(),
+        }
     }
 
     fn view(&self) -> Option<View<'_>> {

@@ -176,7 +176,7 @@ pub fn take_dispatches(device: &wgpu::Device) -> Result<Vec<Dispatched>> {
 
 /// What was found in the dispatches since the last call, each between two instructions once, where the device was made
 /// with [`Observe::Checks`]: data races, indices out of bounds, reads of workgroup memory that nobody wrote, and of lanes
-/// that do not take part. Of textures only indices are looked at, not races. [`check::check`] also tries other schedules.
+/// that do not take part. [`check::check`] also tries other schedules.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidArgument`] where the device is not the simulator's.

@@ -546,7 +546,12 @@ impl Program {
 
     /// The variable that an instruction indexes; none where it is a value without a name.
     pub(crate) fn indexes(&self, at: u32) -> Option<&str> {
-        let name = &self.names[usize::from(self.sites[at as usize].indexes)];
+        let name = match self.code[at as usize].op {
+            Op::TextureLoad { texture, .. } | Op::TextureStore { texture, .. } => {
+                &self.textures[usize::from(texture)].name
+            }
+            _ => &self.names[usize::from(self.sites[at as usize].indexes)],
+        };
         (!name.is_empty()).then_some(name)
     }
 
@@ -575,7 +580,20 @@ impl Program {
 
     /// Whether any instruction writes to this slot.
     pub(crate) fn writes(&self, slot: u16) -> bool {
-        self.code.iter().any(|instruction| instruction.op.writes() == Some(slot))
+        self.code.iter().any(|instruction| match instruction.op {
+            Op::TextureStore { texture, .. } => self.texels(texture) == slot,
+            op => op.writes() == Some(slot),
+        })
+    }
+
+    /// What stands for the texels of a texture where a slot is asked for: a number behind those of the slots.
+    pub(crate) fn texels(&self, texture: u16) -> u16 {
+        self.slots.len() as u16 + texture
+    }
+
+    /// The texture whose texels this is.
+    pub(crate) fn texture(&self, slot: u16) -> Option<&Port> {
+        self.textures.get(usize::from(slot).checked_sub(self.slots.len())?)
     }
 }
 

@@ -107,6 +107,18 @@ impl Format {
         components
     }
 
+    /// The texel of these numbers, one for each field. Integers wrap, normalised numbers are the nearest that there is.
+    fn texel(&self, mut number: impl FnMut() -> f64) -> u128 {
+        self.places().fold(0, |texel, (bits, first, _)| {
+            let number = number();
+            let field = match self.kind {
+                Kind::Uint | Kind::Sint => number.floor() as i64 as u32,
+                Kind::Unorm | Kind::Snorm | Kind::Float => self.kind.encode((number as f32).to_bits(), bits),
+            };
+            texel | u128::from(field & ones(bits)) << first
+        })
+    }
+
     /// The texel that is stored for these components.
     fn encode(&self, components: [u32; 4]) -> u128 {
         self.places().fold(0, |texel, (bits, first, component)| {
@@ -203,6 +215,26 @@ impl Texture {
         self.format
     }
 
+    /// Fills it with texels, level by level and row by row, each made of so many of these numbers as it has components.
+    pub(crate) fn fill(&self, mut number: impl FnMut() -> f64) {
+        let texels = self.memory.bytes() as usize / 4 / self.format.words();
+        for texel in 0..texels {
+            let bytes = self.format.texel(&mut number).to_le_bytes();
+            self.memory.write(4 * (texel * self.format.words()) as u64, &bytes[..self.format.bytes()]);
+        }
+    }
+
+    /// Fills it with the bytes of texels, level by level and row by row, from the first on. None where they are too many.
+    pub(crate) fn fill_bytes(&self, bytes: &[u8]) -> Option<()> {
+        let texels = self.memory.bytes() as usize / 4 / self.format.words();
+        let given = bytes.chunks(self.format.bytes());
+        (given.len() <= texels).then(|| {
+            for (texel, bytes) in given.enumerate() {
+                self.memory.write(4 * (texel * self.format.words()) as u64, bytes);
+            }
+        })
+    }
+
     /// The first word of a texel, whose coordinates lie inside: column, row, and slice or layer.
     fn word(&self, level: u32, [x, y, z]: [u32; 3]) -> usize {
         let Level { first, size: [width, height, _] } = self.levels[level as usize];
@@ -249,6 +281,14 @@ impl View {
         self.levels
     }
 
+    /// What all of the texture holds.
+    pub(crate) fn contents(&self) -> Vec<u8> {
+        let memory = &self.texture.memory;
+        let mut bytes = vec![0; memory.bytes() as usize];
+        memory.read(0, &mut bytes);
+        bytes
+    }
+
     /// Width, height, and depth or layers of a level; of the last where there are not so many.
     pub(crate) fn size(&self, level: u32) -> [u32; 3] {
         let level = self.first_level + level.min(self.levels - 1);
@@ -256,16 +296,21 @@ impl View {
         [width, height, if self.texture.is_volume { slices } else { self.layers }]
     }
 
-    /// The first of the level and the coordinates that lies beyond its end, and that end.
-    pub(crate) fn beyond(&self, level: u32, at: [u32; 3]) -> Option<(u32, u32)> {
-        let indices = [level, at[0], at[1], at[2]];
-        let size = self.size(level);
-        let lengths = [self.levels, size[0], size[1], size[2]];
-        indices.into_iter().zip(lengths).find(|(index, length)| index >= length)
+    /// The first of the level and the coordinates that lies beyond its end: what it is called, and that end.
+    pub(crate) fn beyond(&self, level: u32, [x, y, z]: [u32; 3]) -> Option<(&'static str, u32, u32)> {
+        let [width, height, slices] = self.size(level);
+        let last = if self.texture.is_volume { "slice" } else { "layer" };
+        let axes = [("mip level", level, self.levels), ("column", x, width), ("row", y, height), (last, z, slices)];
+        axes.into_iter().find(|(_, index, length)| index >= length)
     }
 
     fn word(&self, level: u32, [x, y, z]: [u32; 3]) -> usize {
         self.texture.word(self.first_level + level, [x, y, self.first_layer + z])
+    }
+
+    /// The number of a texel that lies inside, of all of the texture.
+    pub(crate) fn number(&self, level: u32, at: [u32; 3]) -> u32 {
+        (self.word(level, at) / self.texture.format.words()) as u32
     }
 
     /// The components of a texel that lies inside.

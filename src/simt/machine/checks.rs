@@ -1,5 +1,4 @@
-//! Looks for what a GPU hides: races, indices out of bounds, memory that nobody wrote, lanes that are not there. Of textures
-//! it sees indices only.
+//! Looks for what a GPU hides: races, indices out of bounds, memory that nobody wrote, lanes that are not there.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -53,6 +52,12 @@ pub(crate) enum Detail {
         other: Access,
     },
     Index {
+        index: u32,
+        length: u32,
+    },
+    /// A level or a coordinate of a texel.
+    Texel {
+        axis: &'static str,
         index: u32,
         length: u32,
     },
@@ -189,17 +194,20 @@ pub(crate) struct Checks {
     lanes: u32,
     /// Of a workgroup.
     invocations: u32,
-    /// Of the words of each slot, and then of the halves.
+    /// Of the words of each slot and the texels of each texture, and then of the halves.
     shadows: Vec<Shadow>,
+    /// The slot of the texels of the first texture.
+    texels: u16,
     pub(crate) found: Vec<Found>,
     places: HashMap<(Kind, u32, u32), usize>,
     /// The workgroups in the order in which they ran, each with its first epoch.
     workgroups: Vec<(u32, [u32; 3])>,
     /// The last epoch that was given out. Each barrier begins one.
     epoch: u32,
-    /// Since when accesses of this workgroup's memory, and of storage, are not in order.
+    /// Since when accesses of this workgroup's memory, of storage and of texels are not in order.
     workgroup_since: u32,
     storage_since: u32,
+    texels_since: u32,
     /// The subgroup that executes, and for each its epoch and since when its own accesses are not in order.
     subgroup: u32,
     subgroups: Vec<(u32, u32)>,
@@ -232,13 +240,15 @@ impl Checks {
         Self {
             lanes: program.lanes,
             invocations,
-            shadows: (0..2).flat_map(|_| (0..program.slots.len()).map(&shadow)).collect(),
+            shadows: (0..2).flat_map(|_| (0..program.slots.len() + program.textures.len()).map(&shadow)).collect(),
+            texels: program.texels(0),
             found: Vec::new(),
             places: HashMap::new(),
             workgroups: Vec::new(),
             epoch: 0,
             workgroup_since: 0,
             storage_since: 0,
+            texels_since: 0,
             subgroup: 0,
             subgroups: vec![(0, 0); invocations.div_ceil(program.lanes) as usize],
             together: HashMap::new(),
@@ -290,7 +300,11 @@ impl Checks {
 
     /// Since when accesses of the workgroup to this slot are not in order.
     fn since(&self, slot: u16) -> u32 {
-        if slot == WORKGROUP { self.workgroup_since } else { self.storage_since }
+        match slot {
+            WORKGROUP => self.workgroup_since,
+            _ if slot >= self.texels => self.texels_since,
+            _ => self.storage_since,
+        }
     }
 
     /// Whether nothing puts the access `before` in front of this one.
@@ -466,7 +480,7 @@ impl Watch for Checks {
     fn workgroup(&mut self, id: [u32; 3]) {
         self.epoch += 1;
         self.workgroups.push((self.epoch, id));
-        (self.workgroup_since, self.storage_since) = (self.epoch, self.epoch);
+        (self.workgroup_since, self.storage_since, self.texels_since) = (self.epoch, self.epoch, self.epoch);
         self.subgroups.fill((self.epoch, 0));
         self.jumps.fill(0);
     }
@@ -478,6 +492,9 @@ impl Watch for Checks {
         }
         if orders.contains(naga::Barrier::STORAGE) {
             self.storage_since = self.epoch;
+        }
+        if orders.contains(naga::Barrier::TEXTURE) {
+            self.texels_since = self.epoch;
         }
         self.subgroups.iter_mut().for_each(|(epoch, _)| *epoch = self.epoch);
     }
@@ -538,6 +555,10 @@ impl Watch for Checks {
         }
     }
 
+    fn texels(&mut self, touch: &Touch<'_>) {
+        self.touch(touch);
+    }
+
     fn index(&mut self, at: u32, mask: Mask, index: &[u32], length: u32) {
         // Nearly always all are inside, which the compiler tells of many lanes at once.
         if index.iter().all(|index| *index < length) {
@@ -547,6 +568,11 @@ impl Watch for Checks {
             let detail = Detail::Index { index: index[lane], length };
             self.report(Kind::OutOfBounds, self.now(at, lane), None, detail);
         }
+    }
+
+    fn beyond(&mut self, at: u32, lane: usize, axis: &'static str, index: u32, length: u32) {
+        let detail = Detail::Texel { axis, index, length };
+        self.report(Kind::OutOfBounds, self.now(at, lane), None, detail);
     }
 
     fn subgroup_operation(&mut self, at: u32, mask: Mask) {

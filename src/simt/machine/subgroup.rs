@@ -518,24 +518,31 @@ impl<const W: usize> Subgroup<W> {
             }
             Op::TextureLoad { to, texture, at: place, level } => {
                 let view = resources.textures[usize::from(texture)];
+                let mut numbers = [OUT_OF_BOUNDS; W];
                 self.each_texel(to, |this, lane| {
                     let (level, place) = (level.map_or(0, |level| this.row(level)[lane]), this.three(place, lane));
-                    let beyond = view.beyond(level, place);
-                    if let Some((index, length)) = beyond {
-                        watch.index(at, 1 << lane, &[index; W], length);
+                    if let Some((axis, index, length)) = view.beyond(level, place) {
+                        watch.beyond(at, lane, axis, index, length);
+                        return [0; 4];
                     }
-                    if beyond.is_none() { view.load(level, place) } else { [0; 4] }
+                    numbers[lane] = view.number(level, place);
+                    view.load(level, place)
                 });
+                self.tell_texels(watch, at, program.texels(texture), &mut numbers, Access::Read);
             }
             Op::TextureStore { texture, at: place, from } => {
                 let view = resources.textures[usize::from(texture)];
+                let mut numbers = [OUT_OF_BOUNDS; W];
                 for lane in lanes(self.active.mask) {
                     let place = self.three(place, lane);
-                    match view.beyond(0, place) {
-                        Some((index, length)) => watch.index(at, 1 << lane, &[index; W], length),
-                        None => view.store(place, std::array::from_fn(|i| self.row(from + i as Reg)[lane])),
+                    if let Some((axis, index, length)) = view.beyond(0, place) {
+                        watch.beyond(at, lane, axis, index, length);
+                        continue;
                     }
+                    numbers[lane] = view.number(0, place);
+                    view.store(place, std::array::from_fn(|i| self.row(from + i as Reg)[lane]));
                 }
+                self.tell_texels(watch, at, program.texels(texture), &mut numbers, Access::Write);
             }
             Op::TextureSample { to, texture, sampler, at, axes, offset, how } => {
                 let view = resources.textures[usize::from(texture)];
@@ -623,6 +630,17 @@ impl<const W: usize> Subgroup<W> {
             let addresses = &self.addresses(address);
             let (slot, mask) = (address.slot, self.active.mask);
             watch.touch(&Touch { at, slot, access, mask, addresses, units, bytes });
+        }
+    }
+
+    /// Tells of an access of the active lanes to texels of these numbers.
+    fn tell_texels<O: Watch>(&self, watch: &mut O, at: u32, slot: u16, numbers: &mut [u32; W], access: Access) {
+        if O::LOOKS_AT_MEMORY {
+            for number in numbers.iter_mut().filter(|number| **number != OUT_OF_BOUNDS) {
+                *number *= 4;
+            }
+            let mask = self.active.mask;
+            watch.texels(&Touch { at, slot, access, mask, addresses: &*numbers, units: 1, bytes: 4 });
         }
     }
 

@@ -1,6 +1,8 @@
 //! What looks on while a dispatch is executed.
 
 use super::groups::{Group, Mask};
+#[cfg(doc)]
+use crate::simt::program::Program;
 use crate::simt::program::Source;
 
 /// How an instruction touches memory.
@@ -52,8 +54,12 @@ pub(crate) trait Watch: Send {
     fn again(&mut self, _at: u32, _mask: Mask) {}
     /// Lanes access memory.
     fn touch(&mut self, _touch: &Touch<'_>) {}
+    /// Lanes access texels, each of one unit at four times its number; [`Program::texels`] is their slot.
+    fn texels(&mut self, _touch: &Touch<'_>) {}
     /// An index is held against a length.
     fn index(&mut self, _at: u32, _mask: Mask, _index: &[u32], _length: u32) {}
+    /// A lane's level or coordinate of a texel, as `axis` says, is beyond the end.
+    fn beyond(&mut self, _at: u32, _lane: usize, _axis: &'static str, _index: u32, _length: u32) {}
     /// These lanes go on together at an operation of the subgroup, while others wait elsewhere.
     fn apart(&mut self, _here: Group, _others: impl Iterator<Item = Group>) {}
     /// A subgroup operation is executed by these lanes.
