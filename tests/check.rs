@@ -405,6 +405,40 @@ fn loops_that_do_not_end_are_told_from_those_that_only_some_schedules_end() {
 }
 
 #[test]
+fn a_barrier_of_the_whole_grid_needs_all_workgroups_at_once() {
+    let barrier = "
+        @group(0) @binding(0) var<storage, read_write> arrived: atomic<u32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(64) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>,
+            @builtin(local_invocation_index) i: u32,
+            @builtin(num_workgroups) groups: vec3<u32>,
+        ) {
+            for (var round = 1u; round <= 5u; round += 1u) {
+                workgroupBarrier();
+                if i == 0u {
+                    atomicAdd(&arrived, 1u);
+                    while atomicLoad(&arrived) < round * groups.x + MORE {} //!
+                }
+                workgroupBarrier();
+            }
+            out[id.x] = 1u;
+        }";
+    for lanes in [4, 32] {
+        let options = CheckOptions { iterations: 4096, ..at(lanes) };
+        let text = barrier.replace("MORE", "0u");
+        let finding = only(&text, &options, FindingKind::ScheduleDependentLoop);
+        assert!(finding.message.contains("all workgroups run at once"), "{}", finding.message);
+        let finding = only(&barrier.replace("MORE", "1u"), &options, FindingKind::EndlessLoop);
+        assert_eq!(finding.message, "a loop that does not end");
+        // Without another to wait for it ends.
+        let mut alone = Run::reflect(&text, None).expect("it is valid");
+        alone.workgroups = [1, 1, 1];
+        assert_eq!(check(&text, &alone, &options).expect("it runs").findings, []);
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_report() {
     let text = tree_sum("");
     let options = CheckOptions { seed: 1234, schedules: 3, ..at(16) };

@@ -27,7 +27,7 @@
 //!
 //! The shader runs in lockstep first, then under schedules in which lanes and subgroups go on independently of each
 //! other, one for each seed, and workgroups start in another order. The same seed gives the same schedule. Where neither
-//! lockstep nor the first of these ends a loop, no more are tried.
+//! lockstep nor the first of these ends a loop, no more are tried, but whether it ends where all workgroups go on at once.
 //!
 //! # What is not found
 //!
@@ -48,7 +48,7 @@ pub use run::{Buffer, Fill, Run, Sampler, Texture};
 use super::machine::checks::{Checks, Detail, Found, Kind, Who};
 use super::machine::groups::{Group, Mask, lanes};
 use super::machine::watch::Access;
-use super::machine::{self, Cause, Dispatch, Fault, How};
+use super::machine::{self, Bound, Cause, Dispatch, Fault, How};
 use super::program::{Program, Slot, WORKGROUP, layout};
 use super::{Counts, SimtOptions};
 use crate::error::{Error, Result};
@@ -115,7 +115,8 @@ pub enum FindingKind {
     InactiveLane,
     /// A loop that does not end.
     EndlessLoop,
-    /// A loop that ends under another schedule only: lanes in step, or workgroups in another order, wait for ever.
+    /// A loop that ends under another schedule only: lanes in step, or workgroups in another order or one after the other,
+    /// wait for ever.
     ScheduleDependentLoop,
 }
 
@@ -163,7 +164,8 @@ impl FindingKind {
             Self::InactiveLane => "A lane reads the value of a lane that does not take part.",
             Self::EndlessLoop => "A loop that does not end.",
             Self::ScheduleDependentLoop => {
-                "A loop that ends under another schedule only: lanes in step, or workgroups in another order, wait for ever."
+                "A loop that ends under another schedule only: lanes in step, or workgroups in another order or one after the \
+                 other, wait for ever."
             }
         }
     }
@@ -311,12 +313,15 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     let ends_otherwise = ended
         && is_endless(&lockstep)
         && (enough <= options.iterations || is_endless(&checker.schedule(None, enough)?));
+    // WGSL does not promise that workgroups go on beside each other, but they do on a GPU that has room for all.
+    let ends_resident = !ended && is_endless(&lockstep) && checker.ends_resident(options.iterations)?;
     for finding in findings.iter_mut().filter(|finding| finding.kind == FindingKind::EndlessLoop) {
         let message = match finding.seed {
             None if ends_otherwise => {
                 "a loop that does not end while the lanes of a subgroup are in step, and ends otherwise"
             }
             Some(_) if ended => "a loop that does not end under this schedule, and ends under another",
+            _ if ends_resident => "a loop that ends only while all workgroups run at once, which WGSL does not promise",
             _ => continue,
         };
         finding.kind = FindingKind::ScheduleDependentLoop;
@@ -333,6 +338,9 @@ fn sides(finding: &Finding) -> impl Iterator<Item = (Option<u32>, String)> {
 /// As wgpu limits them on the simulated device.
 const MOST_INVOCATIONS: u64 = 1024;
 const MOST_WORKGROUPS: u32 = 65_535;
+
+/// Workgroups that are executed at once, where a loop may wait for any of them: more than a GPU holds.
+const MOST_RESIDENT: u64 = 4096;
 
 /// A shader without the word `subgroups` in its directives: WGSL wants it for operations of a subgroup, naga takes them
 /// without it and refuses it. Everything stays in its line and column.
@@ -437,9 +445,8 @@ impl Checker<'_> {
             _ => false,
         };
         let mut checks = Checks::new(program, is_empty);
-        let how = How { workers: 1, iterations, seed, rendezvous: self.rendezvous };
-        let dispatch =
-            Dispatch { program, workgroups: self.run.workgroups, bindings: &bindings, immediates: &[0; 256] };
+        let how = How { workers: 1, iterations, seed, rendezvous: self.rendezvous, resident: false };
+        let dispatch = self.dispatch(&bindings);
         let counts = machine::run_watched(&dispatch, how, &mut checks);
         let tell = Teller(program);
         for found in &checks.found {
@@ -453,6 +460,18 @@ impl Checker<'_> {
         let contents = bindings.iter().map(|bound| bound.resource.contents()).collect();
         let Checks { together, apart, most_jumps, .. } = checks;
         Ok(Ran { counts, contents, together, apart, most_jumps })
+    }
+
+    fn dispatch<'b>(&'b self, bindings: &'b [Bound]) -> Dispatch<'b> {
+        Dispatch { program: self.program, workgroups: self.run.workgroups, bindings, immediates: &[0; 256] }
+    }
+
+    /// Whether it ends where all workgroups are there at once.
+    fn ends_resident(&self, iterations: u32) -> Result<bool> {
+        let workgroups: u64 = self.run.workgroups.into_iter().map(u64::from).product();
+        let how = How { resident: true, iterations, ..How::in_step(1) };
+        Ok((2..=MOST_RESIDENT).contains(&workgroups)
+            && machine::run(&self.dispatch(&self.run.bind(self.module)?), how).is_ok())
     }
 
     /// The first operation of a subgroup in which other lanes took part than in lockstep.

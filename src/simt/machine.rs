@@ -16,7 +16,7 @@ use super::memory::Memory;
 use super::program::{Op, Port, Program, Slot};
 use super::texture::{self, Sampler};
 use groups::Random;
-use subgroup::{Endless, Launch, Subgroup};
+use subgroup::{Endless, Launch, SHORT_TURN, Subgroup, TURN};
 use view::View;
 use watch::{Nobody, Watch};
 
@@ -183,12 +183,14 @@ pub(crate) struct How {
     pub(crate) seed: Option<u64>,
     /// Whether they wait for each other at operations of the subgroup even so, until no others can go on.
     pub(crate) rendezvous: bool,
+    /// Whether all workgroups are there at once and go on in turns, rather than one after the other. Nobody looks on then.
+    pub(crate) resident: bool,
 }
 
 impl How {
     /// In step, on so many threads.
     pub(crate) fn in_step(workers: usize) -> Self {
-        Self { workers, iterations: MAX_ITERATIONS, seed: None, rendezvous: true }
+        Self { workers, iterations: MAX_ITERATIONS, seed: None, rendezvous: true, resident: false }
     }
 }
 
@@ -219,6 +221,15 @@ fn run_at<const W: usize, O: Watch>(dispatch: &Dispatch<'_>, how: How, watch: &m
     let order = Order::new(total, how.seed);
     let immediates = Memory::zeroed(dispatch.immediates.len() as u64);
     immediates.write(0, dispatch.immediates);
+    let id = |index| [index % x, index / x % y, index / (x * y)].map(|i: u64| i as u32);
+    if how.resident {
+        let started = (0..total).map(|index| {
+            let mut workgroup = Workgroup::<W>::new(dispatch, how, &immediates)?;
+            workgroup.launch(id(index), index);
+            Ok(workgroup)
+        });
+        return in_turns(started.collect::<Result<_, _>>()?);
+    }
     let next = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let work = |watch: &mut O| -> Result<Counts, Fault> {
@@ -230,8 +241,7 @@ fn run_at<const W: usize, O: Watch>(dispatch: &Dispatch<'_>, how: How, watch: &m
                 break;
             }
             let index = order.at(turn);
-            let id = [index % x, index / x % y, index / (x * y)].map(|i| i as u32);
-            if let Err(fault) = workgroup.run(id, index, &mut counts, watch) {
+            if let Err(fault) = workgroup.run(id(index), index, &mut counts, watch) {
                 stop.store(true, Ordering::Relaxed);
                 return Err(fault);
             }
@@ -259,6 +269,23 @@ fn run_at<const W: usize, O: Watch>(dispatch: &Dispatch<'_>, how: How, watch: &m
         }
     });
     outcome.into_inner().unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// Lets workgroups go on in turns until all have ended.
+fn in_turns<const W: usize>(mut workgroups: Vec<Workgroup<'_, W>>) -> Result<Counts, Fault> {
+    let mut counts = Counts::default();
+    while !workgroups.is_empty() {
+        let mut outcome = Ok(());
+        workgroups.retain_mut(|workgroup| match workgroup.go_on(&mut counts, &mut Nobody) {
+            Ok(goes_on) => goes_on,
+            Err(fault) => {
+                outcome = Err(fault);
+                false
+            }
+        });
+        outcome?;
+    }
+    Ok(counts)
 }
 
 /// The order in which workgroups start.
@@ -294,6 +321,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 struct Workgroup<'a, const W: usize> {
     dispatch: &'a Dispatch<'a>,
     how: How,
+    id: [u32; 3],
     /// Where lanes are independent: which subgroup goes on.
     random: Option<Random>,
     memory: Memory,
@@ -310,25 +338,38 @@ impl<'a, const W: usize> Workgroup<'a, W> {
         let subgroups =
             (0..count).map(|id| Subgroup::new(program, id, (invocations - id * W as u32).min(W as u32))).collect();
         let memory = Memory::zeroed(program.workgroup_bytes.into());
-        Ok(Self { dispatch, how, random: None, memory, resources, subgroups })
+        Ok(Self { dispatch, how, id: [0; 3], random: None, memory, resources, subgroups })
     }
 
     fn run<O: Watch>(&mut self, id: [u32; 3], index: u64, counts: &mut Counts, watch: &mut O) -> Result<(), Fault> {
-        let program = self.dispatch.program;
         self.launch(id, index);
+        watch.workgroup(id);
+        self.go_on(counts, watch)?;
+        watch.ended();
+        Ok(())
+    }
+
+    /// Goes on to the end; where all workgroups are there, for a turn. Whether it has not ended.
+    fn go_on<O: Watch>(&mut self, counts: &mut Counts, watch: &mut O) -> Result<bool, Fault> {
+        let program = self.dispatch.program;
         let mut resources = self.resources.clone();
         resources.views[0] = View::new(&self.memory, 0, self.memory.bytes());
-        watch.workgroup(id);
         loop {
-            let outcome = run_to_barrier(&mut self.subgroups, &mut self.random, program, &resources, counts, watch);
-            outcome.map_err(|Endless { at }| {
+            let turn = turn(&mut self.subgroups, &mut self.random, program, &resources, counts, watch);
+            let is_running = turn.map_err(|Endless { at }| {
                 let running = self.subgroups.iter().filter(|subgroup| subgroup.is_out_of_iterations());
                 let running = running.flat_map(Subgroup::executing).collect();
-                Fault::new(Cause::Endless { at, workgroup: id, running }, program)
+                Fault::new(Cause::Endless { at, workgroup: self.id, running }, program)
             })?;
-            let Some(barrier) = self.subgroups.iter().flat_map(Subgroup::barriers).min() else { break };
+            if is_running {
+                if self.how.resident {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let Some(barrier) = self.subgroups.iter().flat_map(Subgroup::barriers).min() else { return Ok(false) };
             if !self.subgroups.iter().all(|subgroup| subgroup.is_at(barrier)) {
-                return Err(Fault::new(self.not_uniform(barrier, id), program));
+                return Err(Fault::new(self.not_uniform(barrier), program));
             }
             std::sync::atomic::fence(Ordering::SeqCst);
             if let Op::Barrier(orders) = program.code[barrier as usize].op {
@@ -338,12 +379,11 @@ impl<'a, const W: usize> Workgroup<'a, W> {
                 subgroup.pass();
             }
         }
-        watch.ended();
-        Ok(())
     }
 
     /// Who waits at this barrier, and who does not.
-    fn not_uniform(&self, barrier: u32, workgroup: [u32; 3]) -> Cause {
+    fn not_uniform(&self, barrier: u32) -> Cause {
+        let workgroup = self.id;
         let other = self.subgroups.iter().flat_map(Subgroup::barriers).find(|other| *other != barrier);
         let invocations = |waiting| self.subgroups.iter().flat_map(move |s| s.invocations(barrier, waiting)).collect();
         Cause::NotUniform { at: barrier, other, workgroup, reached: invocations(true), missing: invocations(false) }
@@ -351,37 +391,41 @@ impl<'a, const W: usize> Workgroup<'a, W> {
 
     /// Starts it anew.
     fn launch(&mut self, id: [u32; 3], index: u64) {
+        self.id = id;
         for word in self.memory.words() {
             word.store(0, Ordering::Relaxed);
         }
         // Subgroups of different workgroups are in different orders.
         let seed = self.how.seed.map(|seed| Random::new(seed ^ index.rotate_left(32)).word());
         self.random = seed.map(Random::new);
-        let How { iterations, rendezvous, .. } = self.how;
-        let launch = Launch { workgroup: id, workgroups: self.dispatch.workgroups, iterations, seed, rendezvous };
+        let How { iterations, rendezvous, resident, .. } = self.how;
+        let turn = if resident { SHORT_TURN } else { TURN };
+        let launch = Launch { workgroup: id, workgroups: self.dispatch.workgroups, iterations, turn, seed, rendezvous };
         for subgroup in &mut self.subgroups {
             subgroup.launch(self.dispatch.program, &launch);
         }
     }
 }
 
-/// Lets the subgroups of a workgroup go on in turns until all of them wait or have ended.
-fn run_to_barrier<const W: usize, O: Watch>(
+/// Lets each subgroup that can go on have a turn, or where their order is random one of them. Whether there was any.
+fn turn<const W: usize, O: Watch>(
     subgroups: &mut [Subgroup<W>],
     random: &mut Option<Random>,
     program: &Program,
     resources: &Resources<'_>,
     counts: &mut Counts,
     watch: &mut O,
-) -> Result<(), Endless> {
-    while let running @ 1.. = subgroups.iter().filter(|subgroup| subgroup.is_running()).count() {
-        let (skip, take) = random.as_mut().map_or((0, running), |random| (random.below(running), 1));
-        let running = subgroups.iter_mut().filter(|subgroup| subgroup.is_running());
-        for subgroup in running.skip(skip).take(take) {
-            subgroup.turn(program, resources, counts, watch)?;
-        }
+) -> Result<bool, Endless> {
+    let running = subgroups.iter().filter(|subgroup| subgroup.is_running()).count();
+    if running == 0 {
+        return Ok(false);
     }
-    Ok(())
+    let (skip, take) = random.as_mut().map_or((0, running), |random| (random.below(running), 1));
+    let subgroups = subgroups.iter_mut().filter(|subgroup| subgroup.is_running());
+    for subgroup in subgroups.skip(skip).take(take) {
+        subgroup.turn(program, resources, counts, watch)?;
+    }
+    Ok(true)
 }
 
 #[cfg(test)]

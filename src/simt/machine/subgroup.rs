@@ -17,7 +17,10 @@ use crate::simt::program::{
 use crate::simt::texture::Spot;
 
 /// Jumps backwards after which another subgroup has its turn, for the case that this one waits for it.
-const TURN: u32 = 4096;
+pub(super) const TURN: u32 = 4096;
+
+/// The same where all workgroups are there, so that those that wait use up little of the jumps that they may do.
+pub(super) const SHORT_TURN: u32 = 64;
 
 /// The most groups that go on in a turn, where lanes are independent.
 const GROUPS_A_TURN: usize = 16;
@@ -34,6 +37,8 @@ pub(super) struct Launch {
     pub(super) workgroups: [u32; 3],
     /// Jumps backwards that it may do.
     pub(super) iterations: u32,
+    /// And in a turn, in step.
+    pub(super) turn: u32,
     /// Where lanes are independent: what their order comes from.
     pub(super) seed: Option<u64>,
     /// Whether they wait for each other at operations of the subgroup even so.
@@ -59,6 +64,8 @@ pub(super) struct Subgroup<const W: usize> {
     iterations: u32,
     /// Those of them until it is another subgroup's turn.
     turn: u32,
+    /// As many of them make a turn, in step.
+    a_turn: u32,
     /// The operation of the subgroup at which lanes have met and now go on.
     met: Option<u32>,
     active: Active<W>,
@@ -104,6 +111,7 @@ impl<const W: usize> Subgroup<W> {
             arrived: Vec::new(),
             iterations: 0,
             turn: 0,
+            a_turn: TURN,
             met: None,
             active: Active { mask: 0, is_full: false, select: [0; W] },
         }
@@ -117,6 +125,7 @@ impl<const W: usize> Subgroup<W> {
         self.groups.add(0, self.launched);
         self.arrived.clear();
         self.iterations = launch.iterations;
+        self.a_turn = launch.turn;
         let size = program.workgroup_size;
         let subgroups = size.iter().product::<u32>().div_ceil(W as u32);
         for (builtin, reg) in &program.builtins {
@@ -197,7 +206,7 @@ impl<const W: usize> Subgroup<W> {
         watch.subgroup(self.id);
         self.turn = match &mut self.groups.random {
             Some(random) => 1 + random.below(GROUPS_A_TURN) as u32,
-            None => TURN,
+            None => self.a_turn,
         };
         while self.turn > 0 {
             let Some(group) = self.groups.take().or_else(|| self.meet(watch)) else { break };
