@@ -110,9 +110,17 @@ const VARIABLES: &str = "
   var v1 = v0.wxzy * 77u;
   var list: array<u32, 5>;
   var pair: Pair;
+  var w0 = u64(a) * 0x9e3779b97f4a7c15lu;
+  var w1 = u64(a) << 20u;
+  var k0 = i64(b) * -77777777777li;
+  var t0 = u16(a);
+  var s0 = i16(b);
+  var h0 = tame16(f16(b & 31));
+  var longs: array<u64, 3>;
+  var shorts: array<i16, 3>;
 ";
 
-const RESULT: &str = "u0 ^ u1 * 5u ^ u2 * 7u ^ bitcast<u32>(i0 ^ i1 * 3) ^ u32(i32(f0 * 8.0) + i32(f1 * 8.0)) ^ v0.x ^ v0[1] ^ v1.z ^ v1.w ^ list[0] ^ list[4] ^ pair.a";
+const RESULT: &str = "u0 ^ u1 * 5u ^ u2 * 7u ^ bitcast<u32>(i0 ^ i1 * 3) ^ u32(i32(f0 * 8.0) + i32(f1 * 8.0)) ^ v0.x ^ v0[1] ^ v1.z ^ v1.w ^ list[0] ^ list[4] ^ pair.a ^ u32(w0 ^ w1 >> 32u) ^ u32(u64(k0) >> 9u) ^ u32(t0) ^ u32(i32(s0)) * 3u ^ u32(i32(h0 * 4.0h)) ^ u32(longs[1] >> 7u) ^ u32(i32(shorts[2]))";
 
 impl Program {
     pub(crate) fn random(seed: u64, subgroups: Subgroups) -> Self {
@@ -136,7 +144,10 @@ impl Program {
         });
         let variables = VARIABLES.trim_start_matches('\n');
         format!(
-            "struct Pair {{
+            "enable f16;
+enable wgpu_int16;
+
+struct Pair {{
   a: u32,
   list: array<i32, 4>,
 }}
@@ -151,6 +162,10 @@ var<workgroup> bins: array<atomic<u32>, 8>;
 
 fn tame(x: f32) -> f32 {{
   return clamp(floor(x * 8.0) * 0.125, -128.0, 128.0);
+}}
+
+fn tame16(x: f16) -> f16 {{
+  return clamp(floor(x * 4.0h) * 0.25h, -64.0h, 64.0h);
 }}
 
 fn touch(to: ptr<function, Pair>, at: u32, by: i32) -> u32 {{
@@ -367,7 +382,23 @@ impl Generator {
     }
 
     fn assignment(&mut self) -> Node {
-        Node::line(match self.dice.below(5) {
+        Node::line(match self.dice.below(8) {
+            5 => {
+                let to = self.dice.one(&["w0", "w1", "longs[u0 % 3u]"]);
+                let op = self.dice.one(&["=", "+=", "-=", "*=", "^="]);
+                format!("{to} {op} {};", self.wide(2))
+            }
+            6 => match self.dice.below(2) {
+                0 => format!("k0 {} {};", self.dice.one(&["=", "+=", "-=", "*=", "^="]), self.wide_signed(2)),
+                _ => format!("h0 = {};", self.half(2)),
+            },
+            7 => match self.dice.below(2) {
+                0 => format!("t0 {} {};", self.dice.one(&["=", "+=", "-=", "*=", "^="]), self.short(2)),
+                _ => {
+                    let to = self.dice.one(&["s0", "shorts[u1 % 3u]"]);
+                    format!("{to} {} {};", self.dice.one(&["=", "+=", "-=", "*="]), self.short_signed(2))
+                }
+            },
             0 | 1 => {
                 let to = self.dice.one(&["u0", "u1", "u2"]);
                 let op = self.dice.one(&["=", "+=", "-=", "*=", "^=", "|=", "&="]);
@@ -437,7 +468,10 @@ impl Generator {
         }
         let x = self.unsigned(depth - 1);
         let y = if self.dice.below(4) == 0 { format!("{}u", self.literal()) } else { self.unsigned(depth - 1) };
-        match self.dice.below(22) {
+        match self.dice.below(25) {
+            22 => format!("u32({})", self.wide(depth - 1)),
+            23 => format!("u32({} >> 32u)", self.wide(depth - 1)),
+            24 => format!("u32({})", self.short(depth - 1)),
             0..5 => format!("({x} {} {y})", self.dice.one(&["+", "-", "*", "^"])),
             5 | 6 => format!("({x} {} {})", self.dice.one(&["&", "|"]), self.unsigned(depth - 1)),
             7 => format!("({x} {} ({} | 1u))", self.dice.one(&["/", "%"]), self.unsigned(depth - 1)),
@@ -485,7 +519,9 @@ impl Generator {
             0 => format!("i32({})", (self.literal() as i32).max(-i32::MAX)),
             _ => self.signed(depth - 1),
         };
-        match self.dice.below(16) {
+        match self.dice.below(18) {
+            16 => format!("i32({})", self.wide_signed(depth - 1)),
+            17 => format!("i32({})", self.short_signed(depth - 1)),
             0..4 => format!("({x} {} {y})", self.dice.one(&["+", "-", "*", "^"])),
             4..8 => format!("({x} {} {})", self.dice.one(&["/", "%", "&", "|"]), self.signed(depth - 1)),
             8 | 9 => format!("({x} {} ({} & 31u))", self.dice.one(&["<<", ">>"]), self.unsigned(depth - 1)),
@@ -501,12 +537,97 @@ impl Generator {
         }
     }
 
+    /// A u64.
+    fn wide(&mut self, depth: u32) -> String {
+        if depth == 0 || self.dice.below(6) == 0 {
+            return self.dice.one(&["w0", "w1", "longs[2]"]).into();
+        }
+        let (x, y) = (self.wide(depth - 1), self.wide(depth - 1));
+        match self.dice.below(12) {
+            0..4 => format!("({x} {} {y})", self.dice.one(&["+", "-", "*", "^", "&", "|"])),
+            4 => format!("({x} {} ({y} | 1lu))", self.dice.one(&["/", "%"])),
+            5 => format!("({x} {} ({} & 63u))", self.dice.one(&["<<", ">>"]), self.unsigned(depth - 1)),
+            6 => format!("{}({x}, {y})", self.dice.one(&["min", "max"])),
+            7 => format!("select({x}, {y}, {x} {} {y})", self.dice.one(&["<", "<=", "==", "!="])),
+            8 => format!("u64({})", self.unsigned(depth - 1)),
+            9 => format!("bitcast<u64>({})", self.wide_signed(depth - 1)),
+            10 => format!("~{x}"),
+            _ => format!("longs[{} % 3u]", self.unsigned(depth - 1)),
+        }
+    }
+
+    /// An i64.
+    fn wide_signed(&mut self, depth: u32) -> String {
+        if depth == 0 || self.dice.below(6) == 0 {
+            return "k0".into();
+        }
+        let (x, y) = (self.wide_signed(depth - 1), self.wide_signed(depth - 1));
+        match self.dice.below(9) {
+            0..3 => format!("({x} {} {y})", self.dice.one(&["+", "-", "*", "^", "&"])),
+            3 => format!("({x} {} ({y} | 1li))", self.dice.one(&["/", "%"])),
+            4 => format!("({x} {} ({} & 63u))", self.dice.one(&["<<", ">>"]), self.unsigned(depth - 1)),
+            5 => format!("{}({x}, {y})", self.dice.one(&["min", "max"])),
+            6 => format!("i64({})", self.signed(depth - 1)),
+            7 => format!("bitcast<i64>({})", self.wide(depth - 1)),
+            _ => format!("{}({x})", self.dice.one(&["abs", "sign", "-", "~"])),
+        }
+    }
+
+    /// A u16.
+    fn short(&mut self, depth: u32) -> String {
+        if depth == 0 || self.dice.below(6) == 0 {
+            return "t0".into();
+        }
+        let (x, y) = (self.short(depth - 1), self.short(depth - 1));
+        match self.dice.below(9) {
+            0..3 => format!("({x} {} {y})", self.dice.one(&["+", "-", "*", "^", "&", "|"])),
+            3 => format!("({x} {} ({y} | u16(1)))", self.dice.one(&["/", "%"])),
+            4 => format!("({x} {} ({} & 15u))", self.dice.one(&["<<", ">>"]), self.unsigned(depth - 1)),
+            5 => format!("{}({x}, {y})", self.dice.one(&["min", "max"])),
+            6 => format!("u16({})", self.unsigned(depth - 1)),
+            7 => format!("u16({})", self.short_signed(depth - 1)),
+            _ => format!("select({x}, {y}, {x} {} {y})", self.dice.one(&["<", "<=", "==", "!="])),
+        }
+    }
+
+    /// An i16.
+    fn short_signed(&mut self, depth: u32) -> String {
+        if depth == 0 || self.dice.below(6) == 0 {
+            return self.dice.one(&["s0", "shorts[1]"]).into();
+        }
+        let (x, y) = (self.short_signed(depth - 1), self.short_signed(depth - 1));
+        match self.dice.below(8) {
+            0..3 => format!("({x} {} {y})", self.dice.one(&["+", "-", "*", "^", "&"])),
+            3 => format!("({x} >> ({} & 15u))", self.unsigned(depth - 1)),
+            4 => format!("{}({x}, {y})", self.dice.one(&["min", "max"])),
+            5 => format!("i16({})", self.signed(depth - 1)),
+            6 => format!("i16({})", self.short(depth - 1)),
+            _ => format!("{}({x})", self.dice.one(&["abs", "-", "~"])),
+        }
+    }
+
+    /// An f16.
+    fn half(&mut self, depth: u32) -> String {
+        if depth == 0 || self.dice.below(6) == 0 {
+            return "h0".into();
+        }
+        let (x, y) = (self.half(depth - 1), self.half(depth - 1));
+        match self.dice.below(7) {
+            0..3 => format!("tame16({x} {} {y})", self.dice.one(&["+", "-", "*"])),
+            3 => format!("{}({x}, {y})", self.dice.one(&["min", "max"])),
+            4 => format!("{}({x})", self.dice.one(&["abs", "floor", "ceil", "trunc", "-"])),
+            5 => format!("tame16(f16({}))", self.float(depth - 1)),
+            _ => format!("select({x}, {y}, {x} < {y})"),
+        }
+    }
+
     fn float(&mut self, depth: u32) -> String {
         if depth == 0 || self.dice.below(6) == 0 {
             return self.dice.one(&["f0", "f1", "c"]).into();
         }
         let (x, y) = (self.float(depth - 1), self.float(depth - 1));
-        match self.dice.below(12) {
+        match self.dice.below(13) {
+            12 => format!("f32({})", self.half(depth - 1)),
             0..4 => format!("tame({x} {} {y})", self.dice.one(&["+", "-", "*"])),
             4 => format!("tame(fma({x}, {y}, {}))", self.float(depth - 1)),
             5 => format!("{}({x}, {y})", self.dice.one(&["min", "max", "step"])),
