@@ -626,8 +626,11 @@ impl Generator {
             return self.dice.one(&["f0", "f1", "c"]).into();
         }
         let (x, y) = (self.float(depth - 1), self.float(depth - 1));
-        match self.dice.below(13) {
+        match self.dice.below(15) {
             12 => format!("f32({})", self.half(depth - 1)),
+            // Not exact, and rounded once for each operation.
+            13 => format!("tame(({x} * 0.37 - {y}) * 1.7)"),
+            14 => format!("tame({x} + {y} * 0.1)"),
             0..4 => format!("tame({x} {} {y})", self.dice.one(&["+", "-", "*"])),
             4 => format!("tame(fma({x}, {y}, {}))", self.float(depth - 1)),
             5 => format!("{}({x}, {y})", self.dice.one(&["min", "max", "step"])),
