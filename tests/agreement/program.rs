@@ -1,10 +1,12 @@
 //! Random programs: structured WGSL whose results are defined, whatever executes it.
 //!
 //! Loops end, shifts are within the word, barriers are in uniform flow, cells of atomics see one operation each, and no
-//! result of theirs is used. Floats are multiples of an eighth of at most 128, so that sums and products of two are exact
-//! and neither fusion nor another order shows; their zeros have a sign that is never looked at, since lavapipe does not
-//! keep it (`f32(i32(-0.75))` gives -0). No constant stands on the right of `&` and `|`: lavapipe may get a merge by a
-//! constant mask wrong (tests/corpus/masked_merge.wgsl). Pointers go to whole variables only: naga 30.0.2 cannot write others as SPIR-V.
+//! result of theirs is used. Floats are multiples of an eighth of at most 128 (of a quarter and 64 where they have 16
+//! bits), so that sums and products of two are exact, and neither fusion nor another order shows; those that are rounded
+//! are rounded by one operation. Their zeros have a sign that is never looked at, since lavapipe does not keep it
+//! (`f32(i32(-0.75))` gives -0). No constant stands on the right of `&` and `|`: lavapipe may get a merge by a constant
+//! mask wrong (tests/corpus/masked_merge.wgsl). Pointers go to whole variables only: naga 30.0.2 cannot write others as
+//! SPIR-V.
 
 use std::fmt::Write;
 
@@ -628,9 +630,9 @@ impl Generator {
         let (x, y) = (self.float(depth - 1), self.float(depth - 1));
         match self.dice.below(15) {
             12 => format!("f32({})", self.half(depth - 1)),
-            // Not exact, and rounded once for each operation.
-            13 => format!("tame(({x} * 0.37 - {y}) * 1.7)"),
-            14 => format!("tame({x} + {y} * 0.1)"),
+            // Rounded, but once: no two operations here could be fused.
+            13 => format!("tame({x} * {})", self.dice.one(&["0.37", "-1.7"])),
+            14 => format!("tame({x} + {})", self.dice.one(&["0.1", "-33.3"])),
             0..4 => format!("tame({x} {} {y})", self.dice.one(&["+", "-", "*"])),
             4 => format!("tame(fma({x}, {y}, {}))", self.float(depth - 1)),
             5 => format!("{}({x}, {y})", self.dice.one(&["min", "max", "step"])),
