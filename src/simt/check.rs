@@ -624,11 +624,11 @@ impl Teller<'_> {
     }
 }
 
-/// What was found while this program was executed in lockstep.
-pub(super) fn findings(program: &Program, found: &[Found]) -> Vec<Finding> {
+/// What was found while this program was executed under one schedule.
+pub(super) fn findings(program: &Program, found: &[Found], seed: Option<u64>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for found in found {
-        keep(&mut findings, Teller(program).finding(found, None));
+        keep(&mut findings, Teller(program).finding(found, seed));
     }
     without_consequences(&mut findings);
     findings

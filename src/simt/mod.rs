@@ -57,6 +57,7 @@ use crate::shader::{MAX_LANES, MIN_LANES};
 pub struct SimtOptions {
     lanes: u32,
     workers: Option<usize>,
+    seed: Option<u64>,
     observe: Observe,
     banks: u32,
 }
@@ -75,7 +76,7 @@ pub enum Observe {
 
 impl Default for SimtOptions {
     fn default() -> Self {
-        Self { lanes: Self::DEFAULT_LANES, workers: None, observe: Observe::Counts, banks: 32 }
+        Self { lanes: Self::DEFAULT_LANES, workers: None, seed: None, observe: Observe::Counts, banks: 32 }
     }
 }
 
@@ -86,6 +87,14 @@ impl SimtOptions {
     /// Lanes of a subgroup: a power of two from 4 to 128; [`DEFAULT_LANES`](Self::DEFAULT_LANES) unless said here.
     pub fn lanes(mut self, lanes: u32) -> Self {
         self.lanes = lanes;
+        self
+    }
+
+    /// Lets the lanes of a subgroup go on independently of each other, rather than in step, until they meet at an operation
+    /// of the subgroup, and workgroups start in another order: both come from this seed, the same in every run. Everything
+    /// is slower then, runs on one thread, and issues more. Not with [`Observe::Profile`].
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
         self
     }
 
@@ -128,6 +137,7 @@ pub struct Dispatched {
 pub(crate) struct Setup {
     pub(crate) lanes: u32,
     pub(crate) workers: usize,
+    pub(crate) seed: Option<u64>,
     pub(crate) observe: Observe,
     pub(crate) banks: u32,
 }
@@ -135,7 +145,8 @@ pub(crate) struct Setup {
 /// A wgpu instance whose only adapter is the simulator.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`] for a width that is no power of two from 4 to 128, no worker, or no bank.
+/// [`ErrorKind::InvalidArgument`] for a width that is no power of two from 4 to 128, no worker, no bank, or a seed with
+/// [`Observe::Profile`].
 pub fn instance(options: &SimtOptions) -> Result<wgpu::Instance> {
     let lanes = options.lanes;
     if !lanes.is_power_of_two() || !(MIN_LANES..=MAX_LANES).contains(&lanes) {
@@ -146,12 +157,15 @@ pub fn instance(options: &SimtOptions) -> Result<wgpu::Instance> {
     if options.banks == 0 {
         return Err(Error::argument("workgroup memory needs at least one bank"));
     }
+    if options.seed.is_some() && options.observe == Observe::Profile {
+        return Err(Error::argument("a profile is of lanes in step: it takes no seed"));
+    }
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
     match options.workers.unwrap_or_else(available) {
         0 => Err(Error::argument("the simulator needs at least one worker")),
         workers => {
-            let SimtOptions { observe, banks, .. } = *options;
-            Ok(front::instance(Setup { lanes, workers, observe, banks }))
+            let SimtOptions { seed, observe, banks, .. } = *options;
+            Ok(front::instance(Setup { lanes, workers, seed, observe, banks }))
         }
     }
 }

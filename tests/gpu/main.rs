@@ -4,7 +4,8 @@
 //! By default every case runs on the path that the probe chose, and each once more on the emulated path, at 32 or at 64
 //! lanes in turn. `WAVELANE_FULL=1` runs every case at every emulated width; `WAVELANE_REQUIRE_ADAPTER=1` makes a
 //! missing adapter a failure; `WAVELANE_SIMULATE=4,64` runs the table on simulated devices of these widths
-//! and on nothing else, `WAVELANE_CHECKS=1` with their checks on; `WAVELANE_TIMES=1` prints how long each row took.
+//! and on nothing else, `WAVELANE_CHECKS=1` with their checks on, `WAVELANE_SEED=N` with lanes that are independent of each
+//! other in an order that comes from N; `WAVELANE_TIMES=1` prints how long each row took.
 
 mod algebra;
 mod cases;
@@ -72,6 +73,8 @@ fn asked(name: &str) -> bool {
 
 /// The variable that makes simulated devices look for mistakes, which are failures; sizes are small then.
 const CHECKS: &str = "WAVELANE_CHECKS";
+/// The one that makes their lanes independent of each other.
+const SEED: &str = "WAVELANE_SEED";
 
 /// Simulated devices of the widths that `WAVELANE_SIMULATE` lists.
 fn simulated() -> Result<Vec<(String, wgpu::Adapter, Gpu)>, String> {
@@ -84,7 +87,10 @@ fn simulator(width: &str) -> Result<(String, wgpu::Adapter, Gpu), String> {
     use wavelane::simt::{self, Observe, SimtOptions};
     let lanes = width.parse().map_err(|_| format!("WAVELANE_SIMULATE lists widths, as 4,64: '{width}' is none"))?;
     let observe = if asked(CHECKS) { Observe::Checks } else { Observe::Counts };
-    let options = SimtOptions::default().lanes(lanes).observe(observe);
+    let mut options = SimtOptions::default().lanes(lanes).observe(observe);
+    if let Ok(seed) = std::env::var(SEED) {
+        options = options.seed(seed.parse().map_err(|_| format!("{SEED} is a number: '{seed}' is none"))?);
+    }
     let adapter = simt::adapter(&options).map_err(|error| error.to_string())?;
     let gpu = harness::open(&adapter)?;
     Ok((format!("simulator-{lanes}"), adapter, gpu))

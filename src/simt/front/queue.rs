@@ -75,22 +75,25 @@ impl Queue {
         let program = &pipeline.program;
         let (bindings, immediates) = (&dispatch.bindings, &dispatch.immediates);
         let work = machine::Dispatch { program, workgroups, bindings, immediates };
-        let Setup { workers, observe, banks, .. } = self.0.setup;
+        let Setup { workers, seed, observe, banks, .. } = self.0.setup;
         if pipeline.internal {
             return machine::run(&work, How::in_step(workers)).map(drop);
         }
         let by_sectors = self.0.counts_sectors();
         let (counts, mut profile) = match if by_sectors { Observe::Profile } else { observe } {
-            Observe::Counts => (machine::run(&work, How::in_step(workers))?, None),
+            Observe::Counts if seed.is_none() => (machine::run(&work, How::in_step(workers))?, None),
             Observe::Profile => {
                 let mut profiler = Profiler::new(program, banks);
                 let counts = machine::run_watched(&work, How::in_step(workers), &mut profiler)?;
                 (counts, Some(profiler.profile(program)))
             }
-            Observe::Checks => {
+            // Only who looks for mistakes lets lanes be independent.
+            Observe::Checks | Observe::Counts => {
                 let mut checks = Checks::new(program, |_| false);
-                let counts = machine::run_watched(&work, How::in_step(1), &mut checks);
-                self.0.keep_findings(check::findings(program, &checks.found));
+                let counts = machine::run_watched(&work, How { seed, ..How::in_step(1) }, &mut checks);
+                if observe == Observe::Checks {
+                    self.0.keep_findings(check::findings(program, &checks.found, seed));
+                }
                 (counts?, None)
             }
         };
