@@ -23,8 +23,8 @@ use run_file::RunFile;
 /// Found are data races, barriers that not all reach, operations of the subgroup whose lanes depend on the schedule, indices
 /// out of bounds, memory that nobody wrote, lanes that are not there and loops that do not end. The shader runs in
 /// lockstep, and under schedules in which lanes, subgroups and workgroups go on independently of each other. The exit code
-/// is 1 if an error was found, or with `--deny warnings` anything: zeros of workgroup memory that nobody wrote, and values of
-/// lanes that do not take part, may be what is meant, and are warnings.
+/// is 1 if anything was found that is not allowed. Zeros of workgroup memory that nobody wrote, and values of lanes that do not
+/// take part, may be what is meant: they are warnings, which `--allow warnings` leaves out.
 ///
 /// Without --run, the workgroups and the contents of buffers and textures are guessed from the shader, and printed. --init writes
 /// the guess to a file, whose comments say what else it may hold.
@@ -64,12 +64,9 @@ pub(super) struct CheckArgs {
     /// Lets lanes go on alone where operations of the subgroup bring them together, as if a device did not
     #[arg(long)]
     no_rendezvous: bool,
-    /// Leaves findings of this kind out; may be given several times
-    #[arg(long, value_name = "KIND", value_parser = kinds())]
-    allow: Vec<FindingKind>,
-    /// Takes warnings for errors
-    #[arg(long, value_name = "LEVEL", value_parser = ["warnings"])]
-    deny: Option<String>,
+    /// Leaves findings of this kind out, or all warnings; may be given several times
+    #[arg(long, value_name = "KIND", value_parser = allowable())]
+    allow: Vec<Allowed>,
     /// Writes the findings as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -78,9 +75,27 @@ pub(super) struct CheckArgs {
     sarif: Option<PathBuf>,
 }
 
-fn kinds() -> impl TypedValueParser<Value = FindingKind> {
-    PossibleValuesParser::new(FindingKind::ALL.map(FindingKind::name)).map(|name| {
-        FindingKind::ALL.into_iter().find(|kind| kind.name() == name).expect("only names of kinds are possible")
+/// Findings that are left out.
+#[derive(Clone, Copy, Debug)]
+enum Allowed {
+    Kind(FindingKind),
+    Warnings,
+}
+
+impl Allowed {
+    fn is(self, finding: &Finding) -> bool {
+        match self {
+            Self::Kind(kind) => finding.kind == kind,
+            Self::Warnings => finding.level == Level::Warning,
+        }
+    }
+}
+
+fn allowable() -> impl TypedValueParser<Value = Allowed> {
+    let names = FindingKind::ALL.map(FindingKind::name).into_iter().chain(["warnings"]);
+    PossibleValuesParser::new(names).map(|name| {
+        let kind = FindingKind::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.map_or(Allowed::Warnings, Allowed::Kind)
     })
 }
 
@@ -137,7 +152,7 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     let options = CheckOptions { lanes, schedules, seed, iterations, rendezvous: !no_rendezvous };
     let mut report = check::check(&text, &run, &options).map_err(failure)?;
     let found = report.findings.len();
-    report.findings.retain(|finding| !args.allow.contains(&finding.kind));
+    report.findings.retain(|finding| !args.allow.iter().any(|allowed| allowed.is(finding)));
     let allowed = found - report.findings.len();
     let checked = Checked { shader, run: file, guessed: args.run.is_none(), options, report, allowed };
 
@@ -148,8 +163,7 @@ pub(super) fn run(args: &CheckArgs) -> Result {
     if to_person {
         output::print(text::write(&checked, output::is_styled()))?;
     }
-    let denied = |finding: &Finding| args.deny.is_some() || finding.level == Level::Error;
-    if checked.report.findings.iter().any(denied) { Err(Failure::findings()) } else { Ok(()) }
+    if checked.report.findings.is_empty() { Ok(()) } else { Err(Failure::findings()) }
 }
 
 /// Writes a run to a file that is not there yet.

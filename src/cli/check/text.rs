@@ -46,13 +46,19 @@ fn one(checked: &Checked<'_>, finding: &Finding, style: &Style) -> String {
         None => "in lockstep".into(),
         Some(seed) => {
             let alone = if checked.options.rendezvous { "" } else { " --no-rendezvous" };
-            format!("under seed {seed}, which --seed {seed} --schedules 1{alone} repeats")
+            format!("under seed {seed}: with --seed {seed} --schedules 1{alone} this command repeats it")
         }
     };
     text += &format!("   {faint}={plain} seen {times} {schedule}\n");
     if finding.kind == FindingKind::OutOfBounds && checked.guessed {
         text +=
             &format!("   {faint}={plain} sizes and contents are guessed, --init writes them to a file to put right\n");
+    }
+    let between_workgroups = finding.other.as_ref().is_some_and(|other| other.workgroup != finding.at.workgroup);
+    if finding.kind == FindingKind::DataRace && between_workgroups && checked.guessed {
+        text += &format!(
+            "   {faint}={plain} the number of workgroups is guessed, --init writes it to a file to put right\n"
+        );
     }
     if finding.kind == FindingKind::EndlessLoop {
         let rounds = checked.options.iterations;
