@@ -343,25 +343,218 @@ fn an_operation_of_the_subgroup_in_divergent_flow_is_found() {
             var sum = 0u;
             for (var round = 0u; round < 8u; round++) {
                 if (lane + round) % 3u == 0u { continue; }
-                sum += subgroupAdd(1u); //!
+                sum += subgroupAdd(1u);
             }
             out[id.x] = sum;
         }";
-    only(text, &at(16), FindingKind::DivergentSubgroupOperation);
+    divergent(text, &at(16), 9);
     let uniform = text.replace("(lane + round) % 3u", "round % 3u");
     clean(&uniform, &at(16));
     // So does everybody, where nothing brings lanes together.
     let alone = CheckOptions { rendezvous: false, ..at(16) };
-    only(&uniform, &alone, FindingKind::DivergentSubgroupOperation);
-    // In a branch those who take it are together under every schedule.
+    divergent(&uniform, &alone, 9);
+    // A device may take those who take a branch through it one by one.
     let branch = "
         @group(0) @binding(0) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(32) fn main(
             @builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32
         ) {
-            if lane % 3u == 0u { out[id.x] = subgroupAdd(1u); } else { out[id.x] = subgroupMax(lane); }
+            if lane CONDITION { out[id.x] = subgroupAdd(1u); }
         }";
-    clean(branch, &at(16));
+    for condition in ["% 3u == 0u", "< 15u"] {
+        divergent(&branch.replace("CONDITION", condition), &at(16), 6);
+    }
+    // One lane alone, or all of them, depends on nobody.
+    for condition in ["== 3u", "< 16u"] {
+        clean(&branch.replace("CONDITION", condition), &at(16));
+    }
+}
+
+/// An operation of the subgroup in divergent flow is all that is found, at this line.
+fn divergent(text: &str, options: &CheckOptions, line: u32) -> Finding {
+    let findings = run(text, options).findings;
+    let [finding] = findings.as_slice() else { panic!("{} findings: {findings:#?}", findings.len()) };
+    assert_eq!((finding.kind, finding.at.line), (FindingKind::DivergentSubgroupOperation, Some(line)), "{finding:#?}");
+    finding.clone()
+}
+
+/// Lanes that have gone round a loop more often, or left it, wait for those who come later.
+#[test]
+fn lanes_in_uniform_flow_meet_whatever_they_did_before() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(64) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32
+        ) {
+            var sum = 0u;
+            for (var round = 0u; round < 5u; round++) {
+                for (var i = 0u; i < (lane * 7u + round) % 5u; i++) {
+                    if i == 3u { continue; }
+                    sum += i;
+                }
+                sum += subgroupAdd(round);
+                subgroupBarrier();
+                sum ^= subgroupMax(lane + round);
+            }
+            if lane % 2u == 0u { sum++; }
+            out[id.x] = sum + subgroupAdd(sum);
+        }";
+    for lanes in WIDTHS {
+        clean(text, &at(lanes));
+    }
+}
+
+#[test]
+fn a_barrier_of_the_subgroup_that_some_lanes_do_not_reach_is_found() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(32) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32
+        ) {
+            if CONDITION {
+                subgroupBarrier(); //!
+            }
+            out[id.x] = lane; //?
+        }";
+    let finding = |condition| {
+        let findings = run(&text.replace("CONDITION", condition), &at(16)).findings;
+        let [finding] = findings.as_slice() else { panic!("{} findings: {findings:#?}", findings.len()) };
+        assert_eq!((finding.kind, finding.at.line), (FindingKind::DivergentBarrier, Some(7)), "{finding:#?}");
+        (finding.seed, finding.other.clone().expect("who is missing").invocations)
+    };
+    assert_eq!(finding("lane < 5u"), (None, vec![5]));
+    clean(&text.replace("CONDITION", "id.x < 16u"), &at(16));
+}
+
+/// As many invocations wait as there are, and yet not all have come.
+#[test]
+fn a_barrier_that_is_reached_in_different_rounds_is_found() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(16) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32
+        ) {
+            for (var round = 0u; round < 2u; round++) {
+                if round == WHEN {
+                    workgroupBarrier(); //!
+                }
+            }
+            out[id.x] = i;
+        }";
+    for lanes in [4, 16] {
+        let findings = run(&text.replace("WHEN", "i / 8u"), &at(lanes)).findings;
+        let [finding] = findings.as_slice() else { panic!("{} findings: {findings:#?}", findings.len()) };
+        let other = finding.other.as_ref().expect("the other round");
+        assert_eq!((finding.kind, finding.at.line), (FindingKind::DivergentBarrier, Some(8)), "{finding:#?}");
+        assert_eq!(finding.at.invocations, (0..8).collect::<Vec<_>>());
+        assert_eq!((other.line, &other.invocations), (Some(8), &(8..16).collect()));
+        assert!(finding.message.contains("different rounds"), "{}", finding.message);
+        clean(&text.replace("WHEN", "1u"), &at(lanes));
+    }
+}
+
+#[test]
+fn who_is_missing_at_a_barrier_is_told_where_it_returned() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(16) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32
+        ) {
+            if i > 12u {
+                return; //?
+            }
+            workgroupBarrier(); //!
+            out[id.x] = i;
+        }";
+    let finding = only(text, &at(8), FindingKind::DivergentBarrier);
+    let other = finding.other.expect("the return");
+    assert_eq!((other.what.as_str(), other.invocations), ("has returned", vec![13, 14, 15]));
+}
+
+/// Loops inside of others go round again and again: each counts for itself.
+#[test]
+fn rounds_of_a_loop_are_counted_from_where_it_is_entered() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            for (var i = 0u; i < 90u; i++) {
+                for (var j = 0u; j < ROUNDS; j++) { //!
+                    out[id.x] += j;
+                }
+            }
+        }";
+    let options = CheckOptions { iterations: 100, schedules: 2, ..at(8) };
+    clean(&text.replace("ROUNDS", "90u"), &options);
+    only(&text.replace("ROUNDS", "101u"), &options, FindingKind::EndlessLoop);
+}
+
+/// Each race has its own lines, whoever came last.
+#[test]
+fn every_race_of_a_word_is_told() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        var<workgroup> x: u32;
+        @compute @workgroup_size(16) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32
+        ) {
+            if i == 0u { x = 1u; }
+            if i == 4u { out[id.x] = x; }
+            if i == 8u { out[id.x] = x; }
+            if i == 12u { x = 2u; }
+        }";
+    for lanes in [4, 8, 16] {
+        let findings = run(text, &CheckOptions { schedules: 0, ..at(lanes) }).findings;
+        let sides = |finding: &Finding| (finding.at.line, finding.other.as_ref().and_then(|other| other.line));
+        let mut races: Vec<_> = findings.iter().map(sides).collect();
+        races.sort_unstable();
+        let line = |one, two| (Some(one), Some(two));
+        assert_eq!(races, [line(7, 8), line(7, 9), line(7, 10), line(8, 10), line(9, 10)], "{findings:#?}");
+    }
+}
+
+#[test]
+fn atomics_read_what_nobody_wrote() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> counts: array<atomic<u32>, 4>;
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            ACCESS
+            out[id.x] = 1u;
+        }";
+    let report = |access: &str| {
+        let text = text.replace("ACCESS", access);
+        let mut run = Run::reflect(&text, None).expect("a valid shader");
+        run.buffers[1].fill = Fill::Empty;
+        check(&text, &run, &CheckOptions { schedules: 1, ..at(4) }).expect("a check").findings
+    };
+    let reads = [
+        "atomicAdd(&counts[0], 1u);",
+        "out[id.x] = atomicLoad(&counts[0]);",
+        "out[id.x] = atomicExchange(&counts[0], 1u);",
+    ];
+    for access in reads {
+        let findings = report(access);
+        let kinds: Vec<_> = findings.iter().map(|finding| (finding.kind, finding.level, finding.at.line)).collect();
+        assert_eq!(kinds, [(FindingKind::NeverWritten, Level::Error, Some(5))], "{access}");
+    }
+    for access in ["atomicStore(&counts[0], 1u);", "atomicExchange(&counts[0], 1u);"] {
+        assert_eq!(report(access), [], "{access}");
+    }
+}
+
+#[test]
+fn swaps_of_quads_read_lanes_that_do_not_take_part() {
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(6) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32
+        ) {
+            out[id.x] = quadSwapX(lane) + quadSwapY(lane); //!
+        }";
+    let finding = only(text, &CheckOptions { schedules: 0, ..at(8) }, FindingKind::InactiveLane);
+    assert_eq!(finding.level, Level::Warning);
+    assert!(finding.message.contains("lane 6"), "{}", finding.message);
+    clean(&text.replace("size(6)", "size(8)"), &at(8));
 }
 
 #[test]
@@ -811,14 +1004,15 @@ fn an_operation_of_the_subgroup_tells_where_the_other_lanes_wait() {
         ) {
             var sum = 0u;
             if lane < 4u {
-                sum = subgroupAdd(1u); //?
+                sum = subgroupAdd(1u);
             }
-            sum += subgroupAdd(2u); //!
+            sum += subgroupAdd(2u);
             out[id.x] = sum;
         }";
-    let finding = only(text, &at(16), FindingKind::DivergentSubgroupOperation);
+    let finding = divergent(text, &at(16), 8);
     let other = finding.other.expect("where the others wait");
     assert_eq!(other.what, "wait meanwhile");
+    assert!([Some(8), Some(10)].contains(&other.line), "{other:?}");
     assert!(other.invocations.iter().all(|local| *local < 4), "{other:?}");
 }
 

@@ -48,7 +48,7 @@ pub use run::{Buffer, Fill, Run, Sampler, Texture};
 use super::machine::checks::{Checks, Detail, Found, Kind, Who};
 use super::machine::groups::{Group, Mask, lanes};
 use super::machine::watch::Access;
-use super::machine::{self, Bound, Cause, Dispatch, Fault, How};
+use super::machine::{self, Bound, Cause, Dispatch, Fault, How, Missing};
 use super::program::{Program, Slot, WORKGROUP, layout};
 use super::{Counts, SimtOptions};
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ pub struct CheckOptions {
     pub schedules: u32,
     /// The seed of the first of them; the others follow.
     pub seed: u64,
-    /// Jumps backwards that a subgroup may do in a workgroup before its loop is taken to be endless.
+    /// Rounds of a loop, counted from where an invocation enters it, after which it is taken to be endless.
     pub iterations: u32,
     /// Whether independent lanes wait for each other at operations of the subgroup, as WGSL has it in uniform control flow.
     /// Without, one takes part with whom it meets there: as on a device that brings lanes together nowhere.
@@ -102,7 +102,8 @@ pub struct Outcome {
 pub enum FindingKind {
     /// Two invocations touch a word, at least one writes, not both by atomics, and nothing puts them in order.
     DataRace,
-    /// A barrier that only some invocations of a workgroup reach, or that some reach at another line.
+    /// A barrier that only some invocations of a workgroup reach, or that some reach at another line or in another round
+    /// of a loop; a barrier of the subgroup that not all its lanes reach together.
     DivergentBarrier,
     /// An operation of the subgroup in which other lanes take part under another schedule.
     DivergentSubgroupOperation,
@@ -154,7 +155,8 @@ impl FindingKind {
                 "Two invocations touch a word, at least one writes, not both by atomics, and nothing puts them in order."
             }
             Self::DivergentBarrier => {
-                "A barrier that only some invocations of a workgroup reach, or that some reach at another line."
+                "A barrier that only some invocations of a workgroup or subgroup reach, or that some reach at another line or in \
+                 another round of a loop."
             }
             Self::DivergentSubgroupOperation => {
                 "An operation of the subgroup in which other lanes take part under another schedule."
@@ -280,8 +282,8 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     let mut checker = Checker { module: &module, program: &program, run, rendezvous, findings: Vec::new() };
     let lockstep = checker.schedule(None, options.iterations)?;
     let is_endless = |ran: &Ran| matches!(&ran.counts, Err(Fault { cause: Cause::Endless { .. }, .. }));
-    // Independent lanes jump one by one, so they may do so more often than those that ended in step. Where these did not
-    // end, a few rounds more tell whether the others pass each other.
+    // An independent lane that waits goes round while the others jump one by one. Where those in step did not end, a few
+    // rounds more tell whether the others pass each other.
     let alone = lanes.min(invocations as u32);
     let iterations = match is_endless(&lockstep) {
         false => options.iterations.saturating_add(lockstep.most_jumps.saturating_mul(alone)),
@@ -330,9 +332,10 @@ pub fn check(text: &str, run: &Run, options: &CheckOptions) -> Result<Report> {
     Ok(Report { findings, schedules })
 }
 
-/// The lines that a finding is about.
+/// The lines that make a finding another: both of a race, elsewhere the one where it shows.
 fn sides(finding: &Finding) -> impl Iterator<Item = (Option<u32>, String)> {
-    [Some(&finding.at), finding.other.as_ref()].into_iter().flatten().map(|place| (place.line, place.function.clone()))
+    let other = finding.other.as_ref().filter(|_| finding.kind == FindingKind::DataRace);
+    [Some(&finding.at), other].into_iter().flatten().map(|place| (place.line, place.function.clone()))
 }
 
 /// As wgpu limits them on the simulated device.
@@ -543,17 +546,19 @@ impl Teller<'_> {
 
     fn fault(&self, cause: &Cause, seed: Option<u64>) -> Finding {
         let (kind, message, at, other) = match cause {
-            Cause::NotUniform { at, other, workgroup, reached, missing } => (
+            Cause::NotUniform { at, workgroup, reached, missing } => (
                 FindingKind::DivergentBarrier,
-                "a barrier that not all invocations of the workgroup reach",
+                match missing {
+                    Missing::OtherRound(_) => {
+                        "a barrier that invocations of the workgroup reach in different rounds of a loop"
+                    }
+                    _ => "a barrier that not all invocations of the workgroup reach",
+                },
                 self.place(*at, "waits", *workgroup, reached.clone()),
-                match other {
-                    Some(other) => self.place(*other, "waits", *workgroup, missing.clone()),
-                    None => Place {
-                        line: None,
-                        text: String::new(),
-                        ..self.place(*at, "does not come", *workgroup, missing.clone())
-                    },
+                match missing {
+                    Missing::At(other, who) => self.place(*other, "waits", *workgroup, who.clone()),
+                    Missing::OtherRound(who) => self.place(*at, "waits in another round", *workgroup, who.clone()),
+                    Missing::Returned(end, who) => self.place(*end, "has returned", *workgroup, who.clone()),
                 },
             ),
             Cause::Endless { at, workgroup, running } => {
@@ -599,11 +604,14 @@ impl Teller<'_> {
             Detail::Byte { slot, byte } => {
                 (format!("{} is read before anybody writes it", self.byte(slot, byte)), "reads", "")
             }
+            Detail::Barrier => {
+                ("a barrier of the subgroup that not all its lanes reach together".into(), "waits", "goes on")
+            }
             Detail::Lane { from } => (format!("lane {from}, which does not take part, is read"), "reads", ""),
         };
         let (mut at, mut other) = (self.by(found.at, what), found.other.map(|side| self.by(side, other)));
         // Both sides of a race are alike: they stand in the order of the text.
-        if let Some(other) = other.as_mut().filter(|other| other.line < at.line) {
+        if let Some(other) = other.as_mut().filter(|other| found.kind == Kind::Race && other.line < at.line) {
             std::mem::swap(&mut at, other);
         }
         Finding {
@@ -612,6 +620,7 @@ impl Teller<'_> {
                 Kind::OutOfBounds => FindingKind::OutOfBounds,
                 Kind::NeverWritten => FindingKind::NeverWritten,
                 Kind::InactiveLane => FindingKind::InactiveLane,
+                Kind::SplitBarrier => FindingKind::DivergentBarrier,
             },
             level,
             message,
@@ -662,12 +671,14 @@ fn word(access: Access) -> &'static str {
         Access::Write => "writes",
         Access::AtomicRead => "reads by an atomic",
         Access::AtomicWrite => "writes by an atomic",
+        Access::AtomicUpdate => "updates by an atomic",
     }
 }
 
 /// Lanes in words: `lanes 0 to 7, 12`.
 fn lanes_of(mask: Mask) -> String {
-    format!("lanes {}", ranges(&lanes(mask).map(|lane| lane as u32).collect::<Vec<_>>()))
+    let lanes: Vec<_> = lanes(mask).map(|lane| lane as u32).collect();
+    format!("{} {}", if lanes.len() == 1 { "lane" } else { "lanes" }, ranges(&lanes))
 }
 
 /// Numbers that grow, in words: `0 to 7, 12`.

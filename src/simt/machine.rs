@@ -3,6 +3,7 @@
 pub(crate) mod checks;
 pub(crate) mod groups;
 pub(crate) mod profile;
+mod rounds;
 mod subgroup;
 mod view;
 pub(crate) mod watch;
@@ -16,7 +17,7 @@ use super::memory::Memory;
 use super::program::{Op, Port, Program, Slot};
 use super::texture::{self, Sampler};
 use groups::Random;
-use subgroup::{Endless, Launch, SHORT_TURN, Subgroup, TURN};
+use subgroup::{Endless, Launch, SHORT_TURN, Subgroup, TURN, Waiting};
 use view::View;
 use watch::{Nobody, Watch};
 
@@ -143,10 +144,21 @@ pub(crate) struct Fault {
 pub(crate) enum Cause {
     /// The program cannot be executed as it is bound.
     Refused(String),
-    /// A barrier that only some invocations of the workgroup reach, and the other at which some of the rest wait.
-    NotUniform { at: u32, other: Option<u32>, workgroup: [u32; 3], reached: Vec<u32>, missing: Vec<u32> },
+    /// A barrier at which only some invocations of the workgroup wait, and where others are meanwhile.
+    NotUniform { at: u32, workgroup: [u32; 3], reached: Vec<u32>, missing: Missing },
     /// A loop that was still running when its iterations were used up.
     Endless { at: u32, workgroup: [u32; 3], running: Vec<u32> },
+}
+
+/// What keeps invocations, by their local indices, from a barrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// They wait at another barrier.
+    At(u32, Vec<u32>),
+    /// They wait at the same in other rounds of a loop.
+    OtherRound(Vec<u32>),
+    /// They have returned.
+    Returned(u32, Vec<u32>),
 }
 
 impl Fault {
@@ -168,7 +180,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Jumps backwards that a subgroup may do in a workgroup: a loop that has not ended after them is taken to be endless.
+/// Jumps backwards that the lanes of a subgroup may do in a workgroup: what has not ended after them is taken to be endless.
 pub(crate) const MAX_ITERATIONS: u32 = 1 << 26;
 
 /// How a dispatch is executed.
@@ -176,7 +188,7 @@ pub(crate) const MAX_ITERATIONS: u32 = 1 << 26;
 pub(crate) struct How {
     /// Threads of the host.
     pub(crate) workers: usize,
-    /// Jumps backwards for each subgroup of a workgroup.
+    /// Rounds of a loop, from where a lane enters it, after which it is taken to be endless.
     pub(crate) iterations: u32,
     /// Where the lanes of a subgroup are independent of each other: what the order comes from in which they and the
     /// workgroups go on.
@@ -248,7 +260,9 @@ fn run_at<const W: usize, O: Watch>(dispatch: &Dispatch<'_>, how: How, watch: &m
         }
         Ok(counts)
     };
-    let workers = how.workers.min(usize::try_from(total).unwrap_or(usize::MAX));
+    // What passes between workgroups must not depend on threads.
+    let workers = if dispatch.program.communicates() { 1 } else { how.workers };
+    let workers = workers.min(usize::try_from(total).unwrap_or(usize::MAX));
     if workers < 2 {
         return work(watch);
     }
@@ -356,9 +370,7 @@ impl<'a, const W: usize> Workgroup<'a, W> {
         resources.views[0] = View::new(&self.memory, 0, self.memory.bytes());
         loop {
             let turn = turn(&mut self.subgroups, &mut self.random, program, &resources, counts, watch);
-            let is_running = turn.map_err(|Endless { at }| {
-                let running = self.subgroups.iter().filter(|subgroup| subgroup.is_out_of_iterations());
-                let running = running.flat_map(Subgroup::executing).collect();
+            let is_running = turn.map_err(|Endless { at, running }| {
                 Fault::new(Cause::Endless { at, workgroup: self.id, running }, program)
             })?;
             if is_running {
@@ -367,10 +379,12 @@ impl<'a, const W: usize> Workgroup<'a, W> {
                 }
                 continue;
             }
-            let Some(barrier) = self.subgroups.iter().flat_map(Subgroup::barriers).min() else { return Ok(false) };
-            if !self.subgroups.iter().all(|subgroup| subgroup.is_at(barrier)) {
-                return Err(Fault::new(self.not_uniform(barrier), program));
+            if self.subgroups.iter().all(Subgroup::has_ended) {
+                return Ok(false);
             }
+            let Some(barrier) = self.barrier() else {
+                return Err(Fault::new(self.not_uniform(), program));
+            };
             std::sync::atomic::fence(Ordering::SeqCst);
             if let Op::Barrier(orders) = program.code[barrier as usize].op {
                 watch.barrier(orders);
@@ -381,12 +395,35 @@ impl<'a, const W: usize> Workgroup<'a, W> {
         }
     }
 
-    /// Who waits at this barrier, and who does not.
-    fn not_uniform(&self, barrier: u32) -> Cause {
-        let workgroup = self.id;
-        let other = self.subgroups.iter().flat_map(Subgroup::barriers).find(|other| *other != barrier);
-        let invocations = |waiting| self.subgroups.iter().flat_map(move |s| s.invocations(barrier, waiting)).collect();
-        Cause::NotUniform { at: barrier, other, workgroup, reached: invocations(true), missing: invocations(false) }
+    /// The barrier at which all invocations wait together.
+    fn barrier(&self) -> Option<u32> {
+        let first = &self.subgroups[0];
+        let loops = &self.dispatch.program.loops;
+        first.barrier().filter(|_| self.subgroups.iter().all(|subgroup| subgroup.is_beside(first, loops)))
+    }
+
+    /// Who waits at the first barrier, and what keeps the others from it.
+    fn not_uniform(&self) -> Cause {
+        let loops = &self.dispatch.program.loops;
+        let mut waiting: Vec<_> = self.subgroups.iter().flat_map(|subgroup| subgroup.waiting(loops)).collect();
+        waiting.sort();
+        let (at, rounds) = waiting.first().map(|first| (first.at, first.rounds.clone())).unwrap_or_default();
+        let those = |which: &dyn Fn(&Waiting) -> bool| -> Vec<u32> {
+            waiting.iter().filter(|one| which(one)).flat_map(|one| one.invocations.clone()).collect()
+        };
+        let reached = those(&|one| one.at == at && one.rounds == rounds);
+        let other_round = those(&|one| one.at == at && one.rounds != rounds);
+        let missing = if let Some(other) = waiting.iter().map(|one| one.at).find(|other| *other != at) {
+            Missing::At(other, those(&|one| one.at == other))
+        } else if !other_round.is_empty() {
+            Missing::OtherRound(other_round)
+        } else {
+            let returned = || self.subgroups.iter().flat_map(Subgroup::returned);
+            let end = returned().map(|(at, _)| at).min().unwrap_or(at);
+            let there = returned().filter(|(at, _)| *at == end).flat_map(|(_, invocations)| invocations);
+            Missing::Returned(end, there.collect())
+        };
+        Cause::NotUniform { at, workgroup: self.id, reached, missing }
     }
 
     /// Starts it anew.

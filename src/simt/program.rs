@@ -190,6 +190,8 @@ pub(crate) enum Op {
     },
     Atomic {
         update: Update<Binary>,
+        /// Whether anything depends on the old value.
+        is_read: bool,
         old: Reg,
         address: Address,
         value: Reg,
@@ -203,6 +205,7 @@ pub(crate) enum Op {
     },
     WideAtomic {
         update: Update<WideBinary>,
+        is_read: bool,
         old: Reg,
         address: Address,
         value: Reg,
@@ -405,6 +408,15 @@ impl Op {
         }
     }
 
+    /// The slot where it may find what another invocation left, or leave what depends on who came last.
+    fn communicates(&self) -> Option<u16> {
+        match self {
+            Self::Atomic { update: Update::Combine(_), is_read: false, .. }
+            | Self::WideAtomic { update: Update::Combine(_), is_read: false, .. } => None,
+            _ => self.touches_atomically(),
+        }
+    }
+
     /// The slot that it writes to.
     fn writes(&self) -> Option<u16> {
         match self {
@@ -443,6 +455,13 @@ pub(crate) struct Instruction {
 pub(crate) struct SwitchTable {
     pub(crate) cases: Vec<(u32, u32)>,
     pub(crate) default: u32,
+}
+
+/// A loop: its first instruction, and the one that jumps back to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop {
+    pub(crate) start: u32,
+    pub(crate) back: u32,
 }
 
 /// The slot of workgroup memory.
@@ -485,6 +504,8 @@ pub(crate) struct Program {
     names: Vec<String>,
     source: Option<String>,
     pub(crate) tables: Vec<SwitchTable>,
+    /// In the order of the jumps: a loop stands before those around it.
+    pub(crate) loops: Vec<Loop>,
     pub(crate) registers: u32,
     pub(crate) constants: Vec<(Reg, u32)>,
     pub(crate) builtins: Vec<(BuiltIn, Reg)>,
@@ -576,6 +597,13 @@ impl Program {
     /// Whether any instruction touches this slot by an atomic.
     pub(crate) fn has_atomics(&self, slot: u16) -> bool {
         self.code.iter().any(|instruction| instruction.op.touches_atomically() == Some(slot))
+    }
+
+    /// Whether workgroups may depend on each other, without a race: by atomics in storage, other than those that only
+    /// collect.
+    pub(crate) fn communicates(&self) -> bool {
+        let slots = self.code.iter().filter_map(|instruction| instruction.op.communicates());
+        slots.into_iter().any(|slot| slot != WORKGROUP)
     }
 
     /// Whether any instruction writes to this slot.

@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     NeverWritten,
     /// A lane reads another that does not take part.
     InactiveLane,
+    /// A barrier of the subgroup that not all its lanes reach together.
+    SplitBarrier,
 }
 
 /// An invocation of a dispatch.
@@ -34,7 +36,7 @@ pub(crate) struct Found {
     pub(crate) kind: Kind,
     /// The instruction that was executed when it was found, and by whom.
     pub(crate) at: (u32, Who),
-    /// The instruction on the other side of a race, and who executed it.
+    /// The instruction on the other side of a race, or where one is that is missing at a barrier, and who that is.
     pub(crate) other: Option<(u32, Who)>,
     pub(crate) detail: Detail,
     /// How often it was found between these instructions.
@@ -68,6 +70,7 @@ pub(crate) enum Detail {
     Lane {
         from: u32,
     },
+    Barrier,
 }
 
 /// One invocation's access of a word, in eight bytes: the epoch, the instruction and the local index. Zero is nobody.
@@ -276,8 +279,9 @@ impl Checks {
     }
 
     fn report(&mut self, kind: Kind, at: Seen, other: Option<Seen>, detail: Detail) {
-        // Both orders of a race are one.
-        let (one, two) = (at.at(), other.map_or(at.at(), Seen::at));
+        // Both orders of a race are one. Who is missing at a barrier may be anywhere.
+        let two = other.filter(|_| kind == Kind::Race).unwrap_or(at);
+        let (one, two) = (at.at(), two.at());
         match self.places.get(&(kind, one.min(two), one.max(two))) {
             Some(place) => self.found[*place].times += 1,
             None => {
@@ -336,7 +340,12 @@ impl Checks {
         let is_unwritten =
             if slot == WORKGROUP { written < self.first_of_workgroup() } else { is_empty && written == 0 };
         // WGSL lets workgroup memory begin as zeros, and counters rely on it.
-        if access == Access::Read && is_unwritten {
+        let reads = match access {
+            Access::Read => true,
+            Access::AtomicRead | Access::AtomicUpdate => slot != WORKGROUP,
+            Access::Write | Access::AtomicWrite => false,
+        };
+        if reads && is_unwritten {
             self.report(Kind::NeverWritten, now, None, Detail::Byte { slot, byte });
         }
         let all = |Last([a, b, c]), elsewhere| [a, b, c, elsewhere];
@@ -344,12 +353,12 @@ impl Checks {
         let plain_writes = all(Last([word.write, Seen::default(), Seen::default()]), Seen::default());
         let (reads, atomic_reads) = match access {
             Access::Write => (all(word.reads, elsewhere.reads), all(atomic.reads, elsewhere.atomic_reads)),
-            Access::AtomicWrite => (all(word.reads, elsewhere.reads), none),
+            Access::AtomicWrite | Access::AtomicUpdate => (all(word.reads, elsewhere.reads), none),
             Access::Read | Access::AtomicRead => (none, none),
         };
         let atomic_writes = match access {
             Access::Read | Access::Write => all(atomic.writes, elsewhere.atomic_writes),
-            Access::AtomicRead | Access::AtomicWrite => none,
+            Access::AtomicRead | Access::AtomicWrite | Access::AtomicUpdate => none,
         };
         let against = [
             (Access::Write, plain_writes),
@@ -357,10 +366,15 @@ impl Checks {
             (Access::Read, reads),
             (Access::AtomicRead, atomic_reads),
         ];
-        let race = against.iter().flat_map(|(other, seen)| seen.iter().map(move |seen| (*other, *seen)));
-        if let Some((other, before)) = race.into_iter().find(|(_, before)| self.races(slot, *before, now)) {
-            let detail = Detail::Race { slot, byte, access, other };
-            self.report(Kind::Race, now, Some(before), detail);
+        // Each instruction once: whoever executed it.
+        let mut told = [Seen::default(); 12];
+        let mut count = 0;
+        for (other, before) in against.iter().flat_map(|(other, seen)| seen.iter().map(move |seen| (*other, *seen))) {
+            if self.races(slot, before, now) && !told[..count].iter().any(|seen| seen.at() == before.at()) {
+                told[count] = before;
+                count += 1;
+                self.report(Kind::Race, now, Some(before), Detail::Race { slot, byte, access, other });
+            }
         }
         let (first, since, subgroup) = (self.first_of_workgroup(), Seen::new(self.since(slot), 0, 0), self.locals());
         let Shadow { words, atomics, elsewhere, has_elsewhere, .. } = &mut self.shadows[shadow];
@@ -371,7 +385,7 @@ impl Checks {
             }
             Access::Read => &mut words.at(unit).reads,
             Access::AtomicRead => &mut atomics.at(unit).reads,
-            Access::AtomicWrite => &mut atomics.at(unit).writes,
+            Access::AtomicWrite | Access::AtomicUpdate => &mut atomics.at(unit).writes,
         };
         let before = last.0[0];
         last.remember(now, since, subgroup);
@@ -381,7 +395,7 @@ impl Checks {
             match access {
                 Access::Read => elsewhere.reads = before,
                 Access::AtomicRead => elsewhere.atomic_reads = before,
-                Access::AtomicWrite | Access::Write => elsewhere.atomic_writes = before,
+                Access::AtomicWrite | Access::AtomicUpdate | Access::Write => elsewhere.atomic_writes = before,
             }
         }
     }
@@ -519,7 +533,12 @@ impl Watch for Checks {
         }
     }
 
-    fn subgroup_barrier(&mut self) {
+    fn subgroup_barrier(&mut self, here: Group, missing: Option<(u32, usize)>) {
+        if let Some((at, lane)) = missing {
+            let waits = self.now(here.at, here.mask.trailing_zeros() as usize);
+            self.report(Kind::SplitBarrier, waits, Some(self.now(at, lane)), Detail::Barrier);
+            return;
+        }
         self.epoch += 1;
         self.subgroups[self.subgroup as usize] = (self.epoch, self.epoch);
     }
@@ -598,7 +617,8 @@ impl Watch for Checks {
                 Source::Lane(_) => Some(operand),
                 Source::Xor(_) => Some(here ^ operand),
                 Source::Quad(_) => Some(here & !3 | operand & 3),
-                Source::First | Source::QuadSwap(_) => None,
+                Source::QuadSwap(bits) => Some(here ^ bits),
+                Source::First => None,
             };
             if let Some(from) = from.filter(|from| *from >= self.lanes || mask >> from & 1 == 0) {
                 self.report(Kind::InactiveLane, self.now(at, lane), None, Detail::Lane { from });

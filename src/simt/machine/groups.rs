@@ -47,6 +47,13 @@ impl Random {
         word ^ word >> 31
     }
 
+    /// Some lanes of a mask, and the others: by chance all, or a part.
+    pub(super) fn split(&mut self, mask: Mask) -> (Mask, Mask) {
+        let some = Mask::from(self.word()) | Mask::from(self.word()) << 64;
+        let (now, later) = (mask & some, mask & !some);
+        if self.below(4) > 0 || now == 0 { (mask, 0) } else { (now, later) }
+    }
+
     /// One of the numbers below `count`.
     pub(super) fn below(&mut self, count: usize) -> usize {
         (self.word() % count.max(1) as u64) as usize
@@ -70,6 +77,10 @@ impl Groups {
         self.waiting.is_empty()
     }
 
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Group> {
+        self.waiting.iter()
+    }
+
     /// Lets lanes wait at an instruction, together with those that are there: by chance where lanes are independent.
     pub(super) fn add(&mut self, at: u32, mask: Mask) {
         let alone = self.random.as_mut().is_some_and(|random| random.below(2) == 0);
@@ -88,12 +99,10 @@ impl Groups {
                 return None;
             }
             let Group { at, mask } = self.waiting.swap_remove(random.below(self.waiting.len()));
-            let some = Mask::from(random.word()) | Mask::from(random.word()) << 64;
-            let (now, later) = (mask & some, mask & !some);
-            if random.below(4) > 0 || now == 0 || later == 0 {
-                return Some(Group { at, mask });
+            let (now, later) = random.split(mask);
+            if later != 0 {
+                self.waiting.push(Group { at, mask: later });
             }
-            self.waiting.push(Group { at, mask: later });
             return Some(Group { at, mask: now });
         }
         let (place, _) = self.waiting.iter().enumerate().min_by_key(|(_, group)| group.at)?;

@@ -189,7 +189,7 @@ impl Watch for Profiler {
     fn touch(&mut self, touch: &Touch<'_>) {
         let accesses = u64::from(touch.mask.count_ones());
         let at = touch.at as usize;
-        if let Access::AtomicRead | Access::AtomicWrite = touch.access {
+        if let Access::AtomicRead | Access::AtomicWrite | Access::AtomicUpdate = touch.access {
             let different = self.different(touch, 4);
             let inside = lanes(touch.mask).filter(|lane| touch.addresses[*lane] != OUT_OF_BOUNDS).count() as u64;
             self.memory[at].atomics += accesses;

@@ -5,14 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use naga::{BuiltIn, CollectiveOperation, ScalarKind};
 
-use super::Resources;
 use super::groups::{Group, Groups, Mask, Random, first_lanes, lanes};
+use super::rounds::Rounds;
 use super::view::View;
 use super::watch::{Access, Touch, Watch};
+use super::{MAX_ITERATIONS, Resources};
 use crate::simt::counts::Counts;
 use crate::simt::operation::Unary;
 use crate::simt::program::{
-    Address, Instruction, Length, OUT_OF_BOUNDS, Op, Program, Query, Reg, Sampling, Source, Update,
+    Address, Instruction, Length, Loop, OUT_OF_BOUNDS, Op, Program, Query, Reg, Sampling, Source, Update,
 };
 use crate::simt::texture::Spot;
 
@@ -35,9 +36,9 @@ type Row<const W: usize> = [u32; W];
 pub(super) struct Launch {
     pub(super) workgroup: [u32; 3],
     pub(super) workgroups: [u32; 3],
-    /// Jumps backwards that it may do.
+    /// Rounds that a loop may go from where it is entered.
     pub(super) iterations: u32,
-    /// And in a turn, in step.
+    /// Jumps backwards in a turn, in step.
     pub(super) turn: u32,
     /// Where lanes are independent: what their order comes from.
     pub(super) seed: Option<u64>,
@@ -58,10 +59,15 @@ pub(super) struct Subgroup<const W: usize> {
     rendezvous: bool,
     /// Those that do, until no others can go on.
     together: Vec<Group>,
-    /// The lanes that wait at barriers: at one, or the program is wrong.
+    /// The lanes that wait at barriers: at one in the same rounds of its loops, or the program is wrong.
     arrived: Vec<Group>,
-    /// Jumps backwards that are left.
+    /// Where lanes returned.
+    returned: Vec<Group>,
+    rounds: Rounds<W>,
+    /// Rounds that a loop may go.
     iterations: u32,
+    /// Jumps backwards that are left, whatever the loops.
+    jumps: u64,
     /// Those of them until it is another subgroup's turn.
     turn: u32,
     /// As many of them make a turn, in step.
@@ -80,10 +86,19 @@ struct Active<const W: usize> {
     select: Row<W>,
 }
 
-/// A loop that used up its iterations.
-#[derive(Clone, Copy, Debug)]
+/// A loop that used up its iterations, and the local indices of those who go round.
+#[derive(Clone, Debug)]
 pub(super) struct Endless {
     pub(super) at: u32,
+    pub(super) running: Vec<u32>,
+}
+
+/// Invocations that wait at a barrier, by their local indices, in these rounds of the loops around it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Waiting {
+    pub(super) at: u32,
+    pub(super) rounds: Vec<u32>,
+    pub(super) invocations: Vec<u32>,
 }
 
 /// What an instruction does to the flow of control.
@@ -109,7 +124,10 @@ impl<const W: usize> Subgroup<W> {
             together: Vec::new(),
             rendezvous: true,
             arrived: Vec::new(),
+            returned: Vec::new(),
+            rounds: Rounds::new(&program.loops),
             iterations: 0,
+            jumps: 0,
             turn: 0,
             a_turn: TURN,
             met: None,
@@ -124,7 +142,12 @@ impl<const W: usize> Subgroup<W> {
         self.rendezvous = launch.rendezvous;
         self.groups.add(0, self.launched);
         self.arrived.clear();
+        self.returned.clear();
+        self.rounds.reset();
         self.iterations = launch.iterations;
+        // Independent lanes jump one by one.
+        let one_by_one = if launch.seed.is_some() { W as u64 } else { 1 };
+        self.jumps = u64::from(MAX_ITERATIONS) * one_by_one;
         self.a_turn = launch.turn;
         let size = program.workgroup_size;
         let subgroups = size.iter().product::<u32>().div_ceil(W as u32);
@@ -157,30 +180,35 @@ impl<const W: usize> Subgroup<W> {
         !self.groups.is_empty() || !self.together.is_empty()
     }
 
-    /// The barriers at which lanes wait.
-    pub(super) fn barriers(&self) -> impl Iterator<Item = u32> {
-        self.arrived.iter().map(|group| group.at)
+    pub(super) fn has_ended(&self) -> bool {
+        self.live == 0
     }
 
-    /// Whether all its invocations wait at this barrier.
-    pub(super) fn is_at(&self, barrier: u32) -> bool {
-        self.arrived == [Group { at: barrier, mask: self.launched }]
+    /// The barrier at which all its invocations wait together.
+    pub(super) fn barrier(&self) -> Option<u32> {
+        match self.arrived.as_slice() {
+            [only] if only.mask == self.launched => Some(only.at),
+            _ => None,
+        }
     }
 
-    /// The local indices of the invocations that wait at this barrier, or of those that do not.
-    pub(super) fn invocations(&self, barrier: u32, waiting: bool) -> impl Iterator<Item = u32> + use<W> {
-        let mask = self.arrived.iter().find(|group| group.at == barrier).map_or(0, |group| group.mask);
-        self.local(if waiting { mask } else { self.launched & !mask })
+    /// Whether it waits at the same barrier as another, in the same rounds of loops.
+    pub(super) fn is_beside(&self, other: &Self, loops: &[Loop]) -> bool {
+        let (here, there) = (self.barrier(), other.barrier());
+        here == there && here.is_some_and(|at| self.rounds.of(loops, at, 0).eq(other.rounds.of(loops, at, 0)))
     }
 
-    /// Whether a loop used up its iterations.
-    pub(super) fn is_out_of_iterations(&self) -> bool {
-        self.iterations == 0
+    /// The invocations that wait at barriers.
+    pub(super) fn waiting(&self, loops: &[Loop]) -> impl Iterator<Item = Waiting> {
+        self.arrived.iter().map(|group| {
+            let rounds = self.rounds.of(loops, group.at, group.mask.trailing_zeros() as usize).collect();
+            Waiting { at: group.at, rounds, invocations: self.local(group.mask).collect() }
+        })
     }
 
-    /// The local indices of the lanes that executed last.
-    pub(super) fn executing(&self) -> impl Iterator<Item = u32> + use<W> {
-        self.local(self.active.mask)
+    /// The instructions at which invocations returned, with their local indices.
+    pub(super) fn returned(&self) -> impl Iterator<Item = (u32, Vec<u32>)> {
+        self.returned.iter().map(|group| (group.at, self.local(group.mask).collect()))
     }
 
     fn local(&self, mask: Mask) -> impl Iterator<Item = u32> + use<W> {
@@ -209,27 +237,37 @@ impl<const W: usize> Subgroup<W> {
             None => self.a_turn,
         };
         while self.turn > 0 {
-            let Some(group) = self.groups.take().or_else(|| self.meet(watch)) else { break };
+            let Some(group) = self.groups.take().or_else(|| self.meet(program, watch)) else { break };
             self.run(group, program, resources, counts, watch)?;
         }
         Ok(())
     }
 
-    /// Where no lanes can go on but those that wait for each other at operations of the subgroup: those of one of these.
-    fn meet<O: Watch>(&mut self, watch: &mut O) -> Option<Group> {
-        let random = self.groups.random.as_mut().filter(|_| !self.together.is_empty())?;
-        let group = self.together.swap_remove(random.below(self.together.len()));
+    /// Where no lanes can go on but those that wait for each other at operations of the subgroup: those that are behind
+    /// the others. Only where all lanes have come is it sure that they go on together: in divergent flow a part of them may.
+    fn meet<O: Watch>(&mut self, program: &Program, watch: &mut O) -> Option<Group> {
+        let random = self.groups.random.as_mut()?;
+        let groups = self.together.iter().enumerate();
+        let (place, _) = groups.min_by(|(_, one), (_, two)| self.rounds.compare_groups(&program.loops, one, two))?;
+        let mut group = self.together.swap_remove(place);
+        let is_barrier = matches!(program.code[group.at as usize].op, Op::SubgroupBarrier);
+        if group.mask != self.launched && !is_barrier {
+            let (now, later) = random.split(group.mask);
+            if later != 0 {
+                self.together.push(Group { mask: later, ..group });
+                group.mask = now;
+            }
+        }
         self.met = Some(group.at);
         watch.apart(group, self.together.iter().chain(&self.arrived).copied());
         Some(group)
     }
 
-    /// Lanes wait at an operation of the subgroup, with those that wait there.
-    fn wait_together(&mut self, at: u32) {
-        match self.together.iter_mut().find(|group| group.at == at) {
-            Some(group) => group.mask |= self.active.mask,
-            None => self.together.push(Group { at, mask: self.active.mask }),
-        }
+    /// Where the first lane is that is not among these: an instruction, or none where all are here.
+    fn missing(&self, mask: Mask) -> Option<(u32, usize)> {
+        let lane = lanes(self.launched & !mask).next()?;
+        let mut elsewhere = self.groups.iter().chain(&self.together).chain(&self.arrived).chain(&self.returned);
+        elsewhere.find(|group| group.mask >> lane & 1 == 1).map(|group| (group.at, lane))
     }
 
     /// Executes one group until it has to stop for another.
@@ -259,8 +297,9 @@ impl<const W: usize> Subgroup<W> {
                     break Ok(());
                 }
                 fuel -= 1;
-                if self.rendezvous && op.is_of_subgroup() && self.met.take() != Some(at) {
-                    self.wait_together(at);
+                let waits = self.rendezvous && op.is_of_subgroup() || matches!(op, Op::SubgroupBarrier);
+                if waits && self.met.take() != Some(at) {
+                    self.rounds.gather(&program.loops, at, self.active.mask, &mut self.together);
                     break Ok(());
                 }
             }
@@ -271,10 +310,11 @@ impl<const W: usize> Subgroup<W> {
                 Flow::Left => break Ok(()),
                 Flow::To(target) => {
                     if target <= at {
-                        if self.iterations == 0 {
-                            break Err(Endless { at });
+                        let rounds = self.rounds.again(&program.loops, at, self.active.mask);
+                        if rounds > self.iterations || self.jumps == 0 {
+                            break Err(Endless { at, running: self.local(self.active.mask).collect() });
                         }
-                        self.iterations -= 1;
+                        self.jumps -= 1;
                         self.turn = self.turn.saturating_sub(1);
                         watch.again(at, self.active.mask);
                     }
@@ -467,8 +507,8 @@ impl<const W: usize> Subgroup<W> {
                 let length = views[usize::from(array.slot)].length(array.offset, array.stride);
                 self.set(to, &[length; W]);
             }
-            Op::Atomic { update: how, old, address, value } => {
-                self.tell(watch, at, address, (1, 4), Access::AtomicWrite);
+            Op::Atomic { update: how, is_read, old, address, value } => {
+                self.tell(watch, at, address, (1, 4), how.access(is_read));
                 let value = *self.row(value);
                 self.each_word(views, address, |this, lane, word| {
                     this.registers[old as usize][lane] = match how {
@@ -480,7 +520,7 @@ impl<const W: usize> Subgroup<W> {
                 });
             }
             Op::CompareExchange { old, exchanged, address, compare, value } => {
-                self.tell(watch, at, address, (1, 4), Access::AtomicWrite);
+                self.tell(watch, at, address, (1, 4), Access::AtomicUpdate);
                 let (compare, value) = (*self.row(compare), *self.row(value));
                 self.each_word(views, address, |this, lane, word| {
                     let result =
@@ -489,8 +529,8 @@ impl<const W: usize> Subgroup<W> {
                     this.registers[old as usize][lane] = result.unwrap_or_else(|before| before);
                 });
             }
-            Op::WideAtomic { update: how, old, address, value } => {
-                self.tell(watch, at, address, (2, 4), Access::AtomicWrite);
+            Op::WideAtomic { update: how, is_read, old, address, value } => {
+                self.tell(watch, at, address, (2, 4), how.access(is_read));
                 let value = self.wide_row(value);
                 self.each_wide_word(views, address, old, |_, lane, before| {
                     Some(match how {
@@ -500,7 +540,7 @@ impl<const W: usize> Subgroup<W> {
                 });
             }
             Op::WideCompareExchange { old, exchanged, address, compare, value } => {
-                self.tell(watch, at, address, (2, 4), Access::AtomicWrite);
+                self.tell(watch, at, address, (2, 4), Access::AtomicUpdate);
                 let (compare, value) = (self.wide_row(compare), self.wide_row(value));
                 self.each_wide_word(views, address, old, |this, lane, before| {
                     let equal = before == compare[lane];
@@ -585,22 +625,26 @@ impl<const W: usize> Subgroup<W> {
                 self.set_wide(to, &row);
             }
             Op::Gather { source, to, x } => {
-                if let Source::Lane(reg) | Source::Up(reg) | Source::Down(reg) | Source::Xor(reg) | Source::Quad(reg) =
-                    source
-                {
-                    watch.gather(at, self.active.mask, source, self.row(reg));
+                match source {
+                    Source::Lane(reg) | Source::Up(reg) | Source::Down(reg) | Source::Xor(reg) | Source::Quad(reg) => {
+                        watch.gather(at, self.active.mask, source, self.row(reg));
+                    }
+                    Source::QuadSwap(bits) => watch.gather(at, self.active.mask, source, &[bits; W]),
+                    Source::First => {}
                 }
                 let row = self.gather(source, self.row(x));
                 self.set(to, &row);
             }
             Op::Barrier(_) => {
-                match self.arrived.iter_mut().find(|group| group.at == at) {
-                    Some(group) => group.mask |= self.active.mask,
-                    None => self.arrived.push(Group { at, mask: self.active.mask }),
-                }
+                self.rounds.gather(&program.loops, at, self.active.mask, &mut self.arrived);
                 return Flow::Left;
             }
-            Op::SubgroupBarrier => watch.subgroup_barrier(),
+            Op::SubgroupBarrier => {
+                if O::INDEPENDENT {
+                    let mask = self.active.mask;
+                    watch.subgroup_barrier(Group { at, mask }, self.missing(mask));
+                }
+            }
             Op::Branch { condition, otherwise } => {
                 let leave = zeros(self.row(condition)) & self.active.mask;
                 if leave == 0 {
@@ -626,6 +670,7 @@ impl<const W: usize> Subgroup<W> {
             Op::Jump(target) => return Flow::To(target),
             Op::Return => {
                 self.live &= !self.active.mask;
+                self.returned.push(Group { at, mask: self.active.mask });
                 return Flow::Left;
             }
         }
@@ -725,6 +770,16 @@ impl<const W: usize> Subgroup<W> {
             Source::Xor(reg) => with(reg, |lane, bits| lane ^ bits),
             Source::Quad(reg) => with(reg, |lane, place| lane & !3 | place & 3),
             Source::QuadSwap(bits) => std::array::from_fn(|lane| from(lane as u32 ^ bits)),
+        }
+    }
+}
+
+impl<B> Update<B> {
+    /// How it touches memory. An exchange leaves nothing of what was there, unless that is read.
+    fn access(&self, is_read: bool) -> Access {
+        match self {
+            Self::Exchange if !is_read => Access::AtomicWrite,
+            _ => Access::AtomicUpdate,
         }
     }
 }

@@ -12,6 +12,8 @@ pub(crate) enum Access {
     Write,
     AtomicRead,
     AtomicWrite,
+    /// By an atomic, of what depends on what was there.
+    AtomicUpdate,
 }
 
 /// An access of some lanes: so many units of `bytes` each, 4 or 2, from a byte address on, each lane its own; a place out
@@ -46,8 +48,8 @@ pub(crate) trait Watch: Send {
     fn ended(&mut self) {}
     /// The subgroup that the next calls are of.
     fn subgroup(&mut self, _id: u32) {}
-    /// All lanes of the subgroup have met.
-    fn subgroup_barrier(&mut self) {}
+    /// These lanes of the subgroup meet, while one that is missing is elsewhere: if there is none, all have met.
+    fn subgroup_barrier(&mut self, _here: Group, _missing: Option<(u32, usize)>) {}
     /// An instruction is executed by these lanes.
     fn issue(&mut self, _at: u32, _mask: Mask, _is_issue: bool) {}
     /// These lanes jump backwards.

@@ -11,7 +11,7 @@ use naga::{
 
 use super::layout::{self, Leaf, LeafKind};
 use super::{
-    Address, Instruction, Length, Op, Port, Program, Query, Reg, RuntimeArray, Sampling, Site, Slot, Source,
+    Address, Instruction, Length, Loop, Op, Port, Program, Query, Reg, RuntimeArray, Sampling, Site, Slot, Source,
     SwitchTable, Update, Variable, WORKGROUP, place,
 };
 use crate::simt::operation::{Binary, Ternary, Unary, WideBinary};
@@ -101,6 +101,7 @@ pub(super) fn lower(
             names: vec![String::new()],
             source: source.map(Into::into),
             tables: Vec::new(),
+            loops: Vec::new(),
             registers: 0,
             constants: Vec::new(),
             builtins: Vec::new(),
@@ -678,15 +679,14 @@ impl<'a> Lowerer<'a> {
                 self.statements(continuing)?;
                 // What goes round is the loop.
                 self.span = span;
-                match break_if {
+                let back = match break_if {
                     Some(condition) => {
                         let condition = self.scalar(condition)?;
-                        self.emit(Op::Branch { condition, otherwise: start });
+                        self.emit(Op::Branch { condition, otherwise: start })
                     }
-                    None => {
-                        self.emit(Op::Jump(start));
-                    }
-                }
+                    None => self.emit(Op::Jump(start)),
+                };
+                self.program.loops.push(Loop { start, back: back as u32 });
                 let breaks = self.frame.breaks.pop().unwrap_or_default();
                 self.land(&breaks);
                 self.next = mark;
@@ -777,7 +777,13 @@ impl<'a> Lowerer<'a> {
         if let TypeInner::Atomic(Scalar { width: 8, .. }) = inner {
             let old = self.allocate(2)?;
             let value = self.contiguous(&rows)?;
-            self.emit(Op::WideAtomic { update: Update::Exchange, old, address: Self::address(place), value });
+            self.emit(Op::WideAtomic {
+                update: Update::Exchange,
+                is_read: false,
+                old,
+                address: Self::address(place),
+                value,
+            });
             return Ok(());
         }
         // The instruction that computed the value for this alone can as well put it where it goes.
@@ -882,6 +888,7 @@ impl<'a> Lowerer<'a> {
         let value = self.contiguous(&rows)?;
         let old = self.allocate(layout::scalar_words(scalar))?;
         let mut results: Vec<Reg> = (old..self.next).collect();
+        let is_read = result.is_some_and(|result| self.frame.info[result].ref_count > 0);
         if let AtomicFunction::Exchange { compare: Some(compare) } = *fun {
             let rows = self.rows(compare)?;
             let compare = self.contiguous(&rows)?;
@@ -897,13 +904,13 @@ impl<'a> Lowerer<'a> {
                 AtomicFunction::Exchange { .. } => Update::Exchange,
                 _ => Update::Combine(wide_update(fun, scalar.kind)),
             };
-            self.emit(Op::WideAtomic { update, old, address, value });
+            self.emit(Op::WideAtomic { update, is_read, old, address, value });
         } else {
             let update = match *fun {
                 AtomicFunction::Exchange { .. } => Update::Exchange,
                 _ => Update::Combine(update(fun, scalar.kind)),
             };
-            self.emit(Op::Atomic { update, old, address, value });
+            self.emit(Op::Atomic { update, is_read, old, address, value });
         }
         if let Some(result) = result {
             self.set(result, results);
